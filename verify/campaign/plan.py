@@ -287,6 +287,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
                 wrong = not_as_asked(case, found)
         enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
     except NoNoiseError as silent:
+        enforce(found, (silent.evidence,), case.share.error)
         return Measurement((silent.evidence,))
     except NoValueError as absent_here:
         # Its formula says what a statement names: where that has a value, it is the check that asks for more.

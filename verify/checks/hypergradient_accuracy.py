@@ -118,7 +118,7 @@ def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:
     return fit_power_law(estimates, share, quantity="mean squared error at N_g = σ²/α²")["alpha"]
 
 
-@check("hypergradient-accuracy/decomposition", instances=INSTANCES, needs=("hypergradient",), decisions=1)
+@check("hypergradient-accuracy/decomposition", instances=INSTANCES, needs=("hypergradient",), decisions=2)
 def decomposition(case: Case) -> Measurement:
     """MSE given the stages against 2 variance + 2 bias² as written, variance + bias² repaired."""
     truth = regular_truth(case.instance)

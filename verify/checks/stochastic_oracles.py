@@ -103,7 +103,7 @@ def bounded_variance(case: Case) -> Measurement:
     return Measurement(evidence, {item.quantity: item.measured for item in evidence})
 
 
-@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=8)
+@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=10)
 def noise_reaches_gradient(case: Case) -> Measurement:
     """Variance of a draw, in all and along each direction, against the noise model: from below, repaired exactly."""
     relation: Relation = ">=" if case.as_written else "=="

@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.agreement import with_closed_form
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import (
     ADDITIVE,
@@ -30,6 +30,7 @@ from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence, Relation
 from verify.evidence.moments import Moments
 from verify.evidence.rates import fit_rate
+from verify.evidence.repeats import repeats
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.pair import Truth
 
@@ -43,8 +44,6 @@ miscount of one changes the variance of N_g by 1/N_g."""
 ISOTROPIC_BATCH = 4
 REPEATS = 512
 """Estimates of each of two calls compared for exact repetition."""
-REPEATED, CHANCE = 0.5, 16.0
-"""Equal pairs beyond those expected that may be chance: half as many again, and those of a law of a million values."""
 OWN = 1 << 17
 """Estimates whose variance stands for one estimate's where it is not the one that the problem states."""
 GROUP = 16
@@ -55,7 +54,7 @@ STREAM = 1 << 14
 """Estimates of one long call, held against one another at every distance."""
 
 
-@check("variance-bound", instances=INSTANCES, needs=("hypergradient",), decisions=7)
+@check("variance-bound", instances=INSTANCES, needs=("hypergradient",), decisions=8)
 def averaging(case: Case) -> Measurement:
     """Variance of the average of N_g samples against N_g and alpha jointly, and against its exact value."""
     truth = regular_truth(case.instance)
@@ -74,7 +73,7 @@ def averaging(case: Case) -> Measurement:
     return Measurement((deciding, in_support, *beside), values)
 
 
-@check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=6, sure=1)
+@check("variance-bound/independence", instances=INSTANCES, needs=("hypergradient",), decisions=8)
 def independence(case: Case) -> Measurement:
     """Variance of sums of N_g samples, of consecutive estimates and of whole calls; correlations at every distance."""
     truth = regular_truth(case.instance)
@@ -153,7 +152,7 @@ def _far_apart(case: Case, setting: Setting) -> tuple[ComparisonEvidence, ...]:
 
 
 def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
-    """Pairs of equal estimates in two calls, against those that calls with another generator have with them.
+    """Estimates of two calls that repeat one before, against those of lots among calls of another generator as well.
 
     Noise of few values repeats itself, and then with another generator as often; dependent estimates do so alone.
     """
@@ -164,14 +163,9 @@ def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
         return case.stages.hypergradient_samples(problem, case.x, setting.call, source, count)
 
     here, there = np.vstack([draw(rng, REPEATS) for _ in range(2)]), draw(other, 4 * REPEATS)
-    both = np.unique(np.vstack([here, there]), axis=0, return_inverse=True)[1].ravel()
-    own, others = (np.bincount(part, minlength=both.max() + 1) for part in (both[: len(here)], both[len(here) :]))
-    pairs = len(here) * (len(here) - 1) / 2
-    expected = float(own @ others) / (len(here) * len(there)) * pairs
-    return compare(
-        "pairs of equal estimates in two calls, beside those by chance", float((own * (own - 1)).sum()) / 2, "<=",
-        expected, REPEATED * expected + CHANCE,
-    )  # fmt: skip
+    return repeats(
+        here, there, case.share, "estimates of two calls that repeat one before them, beside those that lots would draw"
+    )
 
 
 @check("variance-bound/per-sample", instances=MOVING, needs=("hypergradient",), decisions=3)

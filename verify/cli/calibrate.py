@@ -37,7 +37,7 @@ SMALLEST_BUDGET = 1e-12
 
 
 def calibrate(asked: options.Calibrate) -> int:
-    """Run, print the table or JSON; returns 0 where every promise was kept, else 1."""
+    """Run, print the table or JSON; returns 1 where a promise was broken, else 0."""
     if not SMALLEST_BUDGET <= asked.budget < 1:
         raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", asked.budget)
     require_at_least("--runs", asked.runs, 1)
@@ -54,7 +54,7 @@ def calibrate(asked: options.Calibrate) -> int:
         print_json_text(found.model_dump_json(indent=1))
     else:
         _show(found, asked.runs)
-    return 0 if found.kept else 1
+    return 1 if found.outcome == "broken" else 0
 
 
 def _calibration(asked: options.Calibrate) -> Calibration:
@@ -127,13 +127,26 @@ def _show(found: Calibration, runs: int) -> None:
         console.print(table)
     if found.laws:
         console.print(_laws(found))
-    kept = "Every promise was kept." if found.kept else "A promise was broken: see the rows marked above."
-    console.print(f"Promised: error {found.budget:g} a run, power {found.power:g}. {kept}")
+    console.print(f"Promised: error {found.budget:g} a run, power {found.power:g}. {_sentence(found)}")
+
+
+def _sentence(found: Calibration) -> str:
+    """What all counts together show."""
+    if found.outcome == "broken":
+        return "A promise was broken: see the rows marked above."
+    if found.outcome == "kept":
+        return "Every promise was kept."
+    open_rows = [row for row in found.rows if row.outcome == "not shown"]
+    count = len(open_rows) + sum(row.outcome == "not shown" for row in found.laws)
+    needed = max((row.runs_needed for row in open_rows), default=0)
+    more = f"; the rarest takes {needed:,} runs without one that is wrong" if needed else ""
+    total = len(found.rows) + len(found.laws)
+    return f"No promise was broken, but {count} of {total} are not shown to be kept by so few runs{more}."
 
 
 def _cells(row: Achieved) -> tuple[str, ...]:
     low, high = row.interval
-    mark = "kept" if row.kept else "BROKEN"
+    mark = "BROKEN" if row.outcome == "broken" else row.outcome
     return (row.decision, str(row.wrong), f"{row.wrong / row.runs:.2g}", f"{low:.2g} to {high:.2g}",
             f"<= {row.promised:.2g}", mark)  # fmt: skip
 
@@ -157,4 +170,4 @@ def _laws(found: Calibration) -> Table:
 def _law_cell(row: LawAchieved) -> str:
     counted = ((row.refuted, row.runs), (row.supported, row.wrong_runs), (row.left_open, row.runs))
     shown = " / ".join(f"{count / max(1, runs):.2g}" for count, runs in counted)
-    return shown if row.kept else f"{shown} BROKEN"
+    return {"kept": f"{shown} kept", "broken": f"{shown} BROKEN"}.get(row.outcome, shown)

@@ -60,9 +60,9 @@ class Calls:
             return 1.0, 1.0
         own, total = self.between, float(np.trace(self.between))
         reference = max(float(within) / max(1.0, rows - calls), least)
-        # Where few components carry the scatter it varies as if there were few.
-        spread = float((own * own).sum())
-        dof = (total**2 / spread if spread > 0 else self.width) * (calls - 1)
+        # Where few components carry the scatter it varies as if there were few; shares of it do not underflow.
+        spread = float(((own / total) ** 2).sum()) if total > 0 else 1 / self.width
+        dof = min(max(1 / spread, 1.0), float(self.width)) * (calls - 1)
         ratio = total / reference if reference > 0 else (np.inf if total > 0 else 1.0)
         return float(ratio), chi2_upper(float(dof), ALARM) / float(dof)
 

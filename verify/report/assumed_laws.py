@@ -32,6 +32,8 @@ ASSUMES = {
     "exponent (sub-Gaussian)": f"independent runs with sub-Gaussian tails, and {_PASSED}",
     "bounded mean (Bernstein)": "independent values within known bounds",
     "median (order statistics)": "independent values",
+    "different answers (fourth moment)": "independent estimates whose kurtosis is at most 100",
+    "repeats (lots)": "nothing but that estimates of all calls are independent and of one law",
 }
 """What each law takes for granted, for a sentence that begins with "Assumes"."""
 

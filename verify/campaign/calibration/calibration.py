@@ -10,6 +10,7 @@ from spec.exact import Vector
 from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
 from verify.campaign.calibration.law_columns import LawAchieved
+from verify.campaign.calibration.outcomes import Outcome, outcome, runs_to_show
 from verify.campaign.calibration.sweeps import EXACT_ONLY, LAWS, run_sweeps
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
@@ -28,7 +29,7 @@ SWEEP_RUNS = 200
 class Achieved(Frozen):
     """How often one kind of decision came out wrong, with an interval at confidence 0.999.
 
-    The promise, the largest probability of that, is kept where it lies within the interval or above it.
+    The promise is the largest probability of that; what was counted shows that it is kept, or broken, or neither.
     """
 
     decision: str
@@ -36,7 +37,12 @@ class Achieved(Frozen):
     wrong: int
     promised: float
     interval: tuple[float, float]
-    kept: bool
+    outcome: Outcome
+
+    @property
+    def runs_needed(self) -> int:
+        """Runs none of which would have to be wrong to show it kept."""
+        return runs_to_show(self.promised, CONFIDENCE)
 
 
 class Calibration(Frozen):
@@ -58,9 +64,10 @@ class Calibration(Frozen):
     sweeps_supported: tuple[Achieved, ...] = ()
 
     @property
-    def kept(self) -> bool:
-        """Whether every promise was kept."""
-        return all(row.kept for row in self.rows) and all(row.kept for row in self.laws)
+    def outcome(self) -> Outcome:
+        """Of all promises together: broken if one is, kept if all are."""
+        found = {row.outcome for row in self.rows} | {row.outcome for row in self.laws}
+        return "broken" if "broken" in found else "not shown" if "not shown" in found else "kept"
 
     @property
     def rows(self) -> tuple[Achieved, ...]:
@@ -120,7 +127,7 @@ def with_sweeps(table: Calibration, runs: int, seed: int) -> Calibration:
 def _achieved(name: str, runs: int, wrong: int, promised: float) -> Achieved:
     interval = binomial_interval(wrong, runs, CONFIDENCE)
     return Achieved(
-        decision=name, runs=runs, wrong=wrong, promised=promised, interval=interval, kept=interval[0] <= promised
+        decision=name, runs=runs, wrong=wrong, promised=promised, interval=interval, outcome=outcome(interval, promised)
     )
 
 

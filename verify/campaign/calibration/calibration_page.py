@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration
 from verify.campaign.calibration.drift_price import SEEN, Price
 from verify.campaign.calibration.law_columns import LawAchieved
+from verify.campaign.calibration.outcomes import runs_to_show
 from verify.campaign.calibration.sweeps import FIRST, START, STEPS
 from verify.evidence.budget import EFFORT_STEP
 from verify.evidence.calls import CALLS
@@ -30,7 +31,8 @@ class Counted:
 def page(counted: Counted) -> str:
     """Everything, a section each."""
     table, share = counted.table, counted.share
-    parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}")]
+    parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}",
+                         needed=runs_to_show(1e-3, CONFIDENCE))]  # fmt: skip
     parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
     parts.append(MEANS.format(calls=CALLS))
     parts.append("## Right subjects refuted\n\n" + _achieved((table.whole, *table.false_refutations)))
@@ -70,14 +72,15 @@ def _laws(rows: Sequence[LawAchieved]) -> str:
 def _cell(row: LawAchieved) -> str:
     counted = ((row.refuted, row.runs), (row.supported, row.wrong_runs), (row.left_open, row.runs))
     shown = " / ".join(f"{count / max(1, runs):.2g}" for count, runs in counted)
-    return shown if row.kept else f"**{shown}**"
+    return {"kept": f"{shown} ✓", "broken": f"**{shown}**"}.get(row.outcome, shown)
 
 
 def _achieved(rows: Sequence[Achieved]) -> str:
     head = ["decision", "runs", "wrong", "interval", "promised", ""]
     return _table(head, [
         [row.decision, f"{row.runs:,}", f"{row.wrong / row.runs:.2g}",
-         f"{row.interval[0]:.2g} to {row.interval[1]:.2g}", f"{row.promised:.2g}", "kept" if row.kept else "**broken**"]
+         f"{row.interval[0]:.2g} to {row.interval[1]:.2g}", f"{row.promised:.2g}",
+         "**broken**" if row.outcome == "broken" else row.outcome]
         for row in rows
     ])  # fmt: skip
 
@@ -93,38 +96,20 @@ HEAD = """# How often the statistics err
 
 Every stochastic decision promises how often it refutes what is right, and how often it misses what is wrong by the
 smallest violation it states. `f2csa calibrate` counts both on subjects that are right and that are wrong by a known
-amount; `f2csa calibrate --out docs/calibration.md` writes this page. A promise counts as broken (in bold) where the
-interval around what was counted, at confidence {confidence}, lies above it.
+amount; `f2csa calibrate --out docs/calibration.md` writes this page. A promise is broken (in bold) where the interval
+around what was counted, at confidence {confidence}, lies above it, kept where it lies within it, and else not shown
+by so many runs: to show one of 1 in 1,000 takes {needed:,} runs without one that is wrong.
 
 ## Noise of other laws
 
 Each cell: share of right subjects refuted / of wrong ones supported / of right ones left open, the broken assumption
-named. A dash: the noise is itself what the decision refutes, or may. Every decision here promises {budget}, then
-{rarer}; a full run shares out 1e-6 among all of its decisions."""
+named; a tick where both promises are shown to be kept. A dash: the noise is itself what the decision refutes, or may.
+Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 among all of its decisions."""
 
 MEANS = """### Why means need no more machinery
 
 A mean is compared in the metric of its own covariance (F or Hotelling's law, of averages of neighbours where these are
-correlated) at a few planned looks that share the error out. On the laws above that keeps the promise: heavy tails make
-a self-normalised mean err less often, skewness is allowed for to first order, and bounded or discrete noise is nearly
-Gaussian in the mean. Counted apart, in 4,000 runs at 0.01 and 5,000 or more at 0.001, without the calls below:
-
-| noise | at 0.01 | at 0.001 |
-| --- | --- | --- |
-| Gauss | 0.006 | 0.0006 |
-| Rademacher | 0.0078 | 0.0009 |
-| Laplace | 0.0068 | 0.0002 |
-| t5 | 0.0058 | 0.0004 |
-| t3 | 0.0043 | |
-| 1 % contaminated | 0.002 | |
-| AR(.3), AR(.5) | 0.0013 | |
-| heteroscedastic | 0.006 | |
-| anisotropic | 0.0063 | |
-| finite sum | 0.003 | |
-| lognormal | 0.0045 | 0 |
-| mixture | 0.007 | |
-
-Betting or Catoni's estimator would change no outcome here and cost samples.
+correlated) at a few planned looks that share the error out; how often it errs is counted above.
 
 What it does not know is noise that all estimates of one call share. So nothing is refuted by it alone: where a
 deviation shows, the means of {calls} further calls are compared, each of them one sample, and only what these refute is

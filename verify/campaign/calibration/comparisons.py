@@ -20,6 +20,7 @@ from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import BoundDecision, MeanDecision, SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
+from verify.evidence.repeats import answers_needed, different_answers, repeats
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 
@@ -164,6 +165,19 @@ def _median(case: Case, share: Share, bend: float) -> Evidence:
     return BoundDecision("median", share, predicted=float(np.log(2)), wanted=1.0).median(values)
 
 
+def _answers(case: Case, share: Share, bend: float) -> Evidence:
+    """One estimate in a hundred has another value than the rest; a wrong subject has none such."""
+    rows = (case.rng.random((answers_needed(share.error), 1)) < (0.0 if bend else 0.01)).astype(np.float64)
+    return different_answers(rows, share, "different answers")
+
+
+def _repeats(case: Case, share: Share, bend: float) -> Evidence:
+    """Estimates of few values; of a wrong subject so many more come twice in its own calls."""
+    here, there = (np.floor(SAMPLES * case.rng.random((rows, 1))) for rows in (SAMPLES // 2, SAMPLES))
+    twice = np.repeat(SAMPLES + np.arange(round(bend)), 2)[:, None]
+    return repeats(np.vstack([here, twice]), there, share, "repeats")
+
+
 COMPARISONS = (
     Kind("mean (F)", "", _mean),
     Kind("variance (chi-square)", "both sides", _variance("=="), relative=True),
@@ -179,4 +193,6 @@ COMPARISONS = (
     Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), relative=True),
     Kind("bounded mean (Bernstein)", "", _bounded),
     Kind("median (order statistics)", "", _median),
+    Kind("different answers (fourth moment)", "", _answers),
+    Kind("repeats (lots)", "", _repeats),
 )

@@ -10,6 +10,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS, Noise
+from verify.campaign.calibration.outcomes import Outcome, outcome
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.samples import sampled_rates
 from verify.evidence.budget import POWER, Share
@@ -44,8 +45,8 @@ WRONG_EVERY = 20
 class LawAchieved(Frozen):
     """One decision on one law of noise: of right subjects refuted, of wrong ones supported, of right ones left open.
 
-    Promised are at most ``error`` of the first and ``missed`` of the second; kept where intervals at confidence 0.999
-    reach down to them.
+    Promised are at most ``error`` of the first and ``missed`` of the second; intervals at confidence 0.999 show whether
+    that was kept.
     """
 
     law: str
@@ -59,10 +60,11 @@ class LawAchieved(Frozen):
     wrong_runs: int
 
     @property
-    def kept(self) -> bool:
-        """Whether both promises were kept."""
+    def outcome(self) -> Outcome:
+        """Of both promises."""
         pairs = ((self.refuted, self.runs, self.error), (self.supported, self.wrong_runs, self.missed))
-        return all(binomial_interval(wrong, runs, CONFIDENCE)[0] <= promise for wrong, runs, promise in pairs)
+        found = {outcome(binomial_interval(wrong, runs, CONFIDENCE), promise) for wrong, runs, promise in pairs if runs}
+        return "broken" if "broken" in found else "kept" if found == {"kept"} else "not shown"
 
 
 def _stream(
@@ -121,11 +123,11 @@ DECISIONS: dict[str, Decision] = {
     "mean": _mean, "mean square": _mean_square, "variance": _variance, "directions": _directions,
     "correlation": _correlation, "exponent": _exponent,
 }  # fmt: skip
-Outcome: TypeAlias = tuple[str, str, Verdict | None, Verdict | None]
+Judged: TypeAlias = tuple[str, str, Verdict | None, Verdict | None]
 """Law, decision, and the verdicts on a right and on a wrong subject; none where this run does not ask."""
 
 
-def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[Outcome]]:
+def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[Judged]]:
     """Runs by number: every decision on every law, at the error ``budget`` each."""
     share = Share(budget)
     cells = [(law, name) for law in NOISE_LAWS for name in DECISIONS if (name, law) not in NOT_ASKED]
@@ -148,7 +150,7 @@ def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[O
     return found
 
 
-def summarise_laws(found: Iterable[list[Outcome]], budget: float) -> tuple[LawAchieved, ...]:
+def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAchieved, ...]:
     """Counts, a law and decision each."""
     rows = list(found)
     made = []

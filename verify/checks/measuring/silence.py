@@ -1,4 +1,4 @@
-"""Estimates that never differ although the problem states noise: told by a few dozen, with no law of samples."""
+"""Estimates that never differ although the problem states noise: told by equal answers, with a stated error."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from verify.checks.measuring.samples import ANOTHER_LAW, Setting
 from verify.evidence.model import ComparisonEvidence
+from verify.evidence.repeats import answers_needed, different_answers
 
 ALIKE = 64
-"""Equal estimates after which there is no noise: normal draws never repeat, fair coins all fall alike once in 10¹⁹."""
+"""Estimates that are asked for first; where two of them differ no more are."""
 
 
 class NoNoiseError(Exception):
@@ -20,23 +21,27 @@ class NoNoiseError(Exception):
 
 
 def require_noise(setting: Setting, variance: float) -> None:
-    """Ask for a few estimates, drawn for nothing else, of a stated variance.
+    """Ask for a few estimates, drawn for nothing else, of a stated variance, and for more where they are all equal.
 
-    Only for statements that a subject without noise fails: a bound from above it meets.
+    Only for statements that a subject without noise fails: a bound from above it meets. It is a decision of the check
+    that calls it, with a share of its own: noise may be a value that few estimates have.
 
     Raises:
         NoNoiseError: If they are all equal, so that no larger sample needs to be asked for.
     """
     if not variance > 0:
         return
+    case = setting.case
     # By name: no other draw of the case moves.
-    rows = setting.draw(setting.case.shared_rng(f"silence of {setting.case.claim}"), ALIKE)
+    rng = case.shared_rng(f"silence of {case.claim}")
+    rows = setting.draw(rng, ALIKE)
     if len(np.unique(rows, axis=0)) > 1:
         return
-    raise NoNoiseError(
-        ComparisonEvidence(
-            quantity=f"number of different answers among {ALIKE} estimates of variance {variance:.4g} ({ANOTHER_LAW})",
-            measured=1.0, relation=">=", predicted=2.0, tolerance=0.0,
-            context={"alpha": setting.call.alpha, "N_g": float(setting.call.parameters.N_g)},
-        )
-    )  # fmt: skip
+    needed = answers_needed(case.share.error)
+    rows = np.vstack([rows, setting.draw(rng, max(0, needed - ALIKE))])
+    quantity = f"number of different answers among {len(rows)} estimates of variance {variance:.4g} ({ANOTHER_LAW})"
+    found = different_answers(
+        rows, case.share, quantity, alpha=setting.call.alpha, N_g=float(setting.call.parameters.N_g)
+    )
+    if not found.holds:
+        raise NoNoiseError(found)

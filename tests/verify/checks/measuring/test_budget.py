@@ -73,7 +73,7 @@ def test_what_was_drawn_must_state_its_error_and_what_that_rests_on():
     check = checks()["variance-bound/independence"]
     silent = evidence(None)
     enforce(check, [silent] * check.sure, 1e-9)
-    with pytest.raises(OverspentError, match="2 of its numbers state no error rate and 1 are registered as sure"):
+    with pytest.raises(OverspentError, match="1 of its numbers state no error rate and 0 are registered as sure"):
         enforce(check, [silent] * (check.sure + 1), 1e-9)
     enforce(check, [silent] * (check.sure + 1), 1e-9, drew=False)
     with pytest.raises(OverspentError, match="no law behind it"):

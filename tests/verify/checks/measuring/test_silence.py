@@ -1,4 +1,4 @@
-"""A subject whose estimates never differ is told by a few dozen; one of two values is not taken for it."""
+"""A subject whose estimates never differ is told by how many are equal; one of two values is not taken for it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 from spec import Noise
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.campaign.plan import Task, perform
+from verify.checks.measuring.case import checks, enforce, full_run_decisions
 from verify.checks.measuring.silence import ALIKE
+from verify.evidence.budget import TOTAL_ERROR
+from verify.evidence.repeats import answers_needed
 from verify.subjects import ReferenceSubject
 
 FAILED_BY_SILENCE = ("variance-bound", "variance-bound/independence", "stochastic-oracles/noise-reaches-gradient",
@@ -37,18 +40,34 @@ def judged(claim, subject):
 
 
 @pytest.mark.parametrize("claim", FAILED_BY_SILENCE)
-def test_no_noise_is_told_by_a_few_dozen_estimates(claim):
-    subject = Counting()
+def test_no_noise_is_told_by_equal_answers_with_an_error_of_their_own(claim):
+    subject, share = Counting(), TOTAL_ERROR / full_run_decisions()
     found = judged(claim, subject)
     assert str(found.verdict) == "REFUTED"
-    assert found.sentence.startswith(f"number of different answers among {ALIKE} estimates of variance 0.0")
+    needed = answers_needed(share)
+    assert found.sentence.startswith(f"number of different answers among {needed} estimates of variance 0.0")
     assert "another law than the problem states" in found.sentence
     assert found.measured == 1
-    assert subject.asked == ALIKE
+    assert subject.asked == needed
+    assert found.error_rates["wrong outcome"] == share
+    enforce(checks()[claim], found.evidence, share)
+
+
+def test_a_value_that_nearly_every_estimate_has_is_not_taken_for_no_noise():
+    class Rare(Counting):
+        """One estimate in a hundred differs: the first does so after those that are asked for first."""
+
+        def hypergradient_samples(self, problem, x, call, rng, count):
+            rows = super().hypergradient_samples(problem, x, call, rng, count)
+            rows[np.arange(self.asked - count, self.asked) % 100 == 99] += 1.0
+            return rows
+
+    found = judged("variance-bound", Rare())
+    assert "different answers" not in found.sentence
 
 
 def test_noise_that_begins_late_is_not_taken_for_none():
-    subject = Counting(silent_until=ALIKE - 1)
+    subject = Counting(silent_until=ALIKE + 1)
     found = judged("variance-bound/independence", subject)
     assert str(found.verdict) == "SUPPORTED"
     assert "different answers" not in found.sentence
