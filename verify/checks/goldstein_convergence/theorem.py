@@ -100,10 +100,13 @@ def _from_a_kink(case: Case, quantity: str, share: float = 1 + 2 * BIAS) -> Meas
     At most ``share`` times ε is allowed of it.
     """
     function, start = AXIS_FUNCTION, np.array([0.0, 5.0])
-    left: dict[str, float | str] = {}
+    left: dict[str, float] = {}
     for epsilon in EPSILONS:
         schedule = OuterParameters.paper(
-            goldstein_radius=SMALL_RADIUS, epsilon=epsilon, lipschitz_F=function.lipschitz, gap=function.value(start)
+            goldstein_radius=SMALL_RADIUS,
+            epsilon=epsilon,
+            lipschitz_F=function.lipschitz,
+            gap=float(function.value(start)),
         )
         run = case.stages.optimise(partial(_silent_at_kinks, function), start, schedule, case.rng)
         left[f"distance at ε = {epsilon:g}"] = float(function.distance(run.x_out, SMALL_RADIUS))
@@ -112,7 +115,7 @@ def _from_a_kink(case: Case, quantity: str, share: float = 1 + 2 * BIAS) -> Meas
     ends = compare(f"{quantity}, at the largest ε", nearest, "<=", share * EPSILONS[0], context=context,
                    rung="certified")  # fmt: skip
     note = "F = |x₁| + 2|x₂|: where F has no gradient the oracle answers 0, and the method never moves."
-    return Measurement((ends,), left, note)
+    return Measurement((ends,), {**left}, note)
 
 
 def _silent_at_kinks(function: WeightedAbsolute, z: Vector) -> Vector:
