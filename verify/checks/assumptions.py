@@ -20,6 +20,7 @@ from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import REGULAR, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
 from verify.evidence.rates import fit_rate
+from verify.subjects.stated_accuracy import solved_to
 from verify.truth import lower_level as exact_lower_level
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
@@ -140,15 +141,19 @@ def solution_map(case: Case) -> Measurement:
     """Steepest change of the subject's y* over pairs of points, against the largest sensitivity of any row set."""
     steepest = _steepest(case, "y*", lambda x: case.stages.lower_level(case.instance.problem, x)[0], 1e-6)
     quantity = "distance of the subject's lower-level pairs from the exact ones"
-    return Measurement((steepest, compare(quantity, _distance_from_exact(case), "<=", 0.0, PAIR_ACCURACY)))
+    allowed = solved_to(case.stages.subject, PAIR_ACCURACY)
+    return Measurement((steepest, compare(quantity, _distance_from_exact(case), "<=", 0.0, allowed)))
 
 
 def _steepest(case: Case, name: str, solution: Callable[[Vector], Any], rounding: float) -> ComparisonEvidence:
     largest, slopes = largest_sensitivity(_feasible(case)), []
+    stated = solved_to(case.stages.subject, 0.0)
     for x, x_other in _point_pairs(case):
-        # Exact values are subtracted as such.
-        apart = np.asarray(np.subtract(solution(x), solution(x_other)), dtype=np.float64)
-        slopes.append(float(np.linalg.norm(apart)) / float(np.linalg.norm(x - x_other)))
+        # Exact values are subtracted as such; either may be off by what the subject declares.
+        ends = solution(x), solution(x_other)
+        apart = float(np.linalg.norm(np.asarray(np.subtract(*ends), dtype=np.float64)))
+        off = stated * sum(1 + float(np.linalg.norm(np.asarray(end, dtype=np.float64))) for end in ends)
+        slopes.append((apart - off) / float(np.linalg.norm(x - x_other)))
     quantity, pairs = f"steepest change of {name} over a pair of points", {"pairs": float(len(slopes))}
     return compare(quantity, max(slopes), "<=", largest, rounding * max(1.0, largest), context=pairs)
 

@@ -20,7 +20,7 @@ from verify.checks.measuring.case import ProfileName, find_profile
 from verify.conformance import outer, probes
 from verify.conformance.asking import Asking
 from verify.conformance.author_letter import told
-from verify.conformance.blame.accuracy import EXACT, accuracy_of
+from verify.conformance.blame.accuracy import EXACT, accuracy_of, to_declare
 from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.claim_faults import faults_of
 from verify.conformance.claim_runs import (
@@ -180,13 +180,14 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
-        accuracy = EXACT
+        accuracy, proposed = EXACT, ""
         try:
             renew = copies_of(asked.name, asked.subject) if asked.loadable else None
             accuracy = accuracy_of(stages, seen)
             blames = explain_all(stages, seen, accuracy, renew) if asking.is_repaired else ()
             with_memories(seen, blames)
             diagnoses = diagnose(seen, blames)
+            proposed = "" if any(blame.explanations for blame in blames) else to_declare(seen)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
             kept = asking.keep(seen, asked.name, load, {lead: reproduction})
@@ -219,6 +220,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
             *(left_out(asked, stages) if asking.is_repaired else ()),
             *asking.notes(own, seen),
             *([accuracy.sentence] if accuracy.value else []),
+            *filter(None, [proposed]),
             *kept,
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),

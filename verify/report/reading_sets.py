@@ -105,7 +105,7 @@ class ReadingSet:
 
     @property
     def _of_own_check(self) -> str:
-        count, failing = self.judged or len(self.literal), [one for one in self.literal if one.fails]
+        count, failing = len(self.literal), [one for one in self.literal if one.fails]
         readings = wording.counted(count, "literal reading")
         every = "its one literal reading" if count == 1 else f"all {readings}"
         if self.holding == count:

@@ -244,7 +244,7 @@ def test_what_cannot_be_met_and_what_is_not_judged_are_told_apart():
                 results[other] = [one.model_copy(update={"reading": other}) for one in results[name]]
     found = reading_set(claim, statement, {name: str(r[0].verdict) for name, r in results.items()}, results)
     assert found.said == (
-        "holds under 4 of 8 literal readings; cannot be met with ỹ* and λ̃ held fixed; "
+        "holds under 4 of 12 literal readings; cannot be met with ỹ* and λ̃ held fixed; "
         "not judged with ỹ* and λ̃ maps of x: “dual-accuracy” says nothing there: of no derivative"
     )
 

@@ -38,6 +38,8 @@ USUAL = 1e-8
 """Residuals up to this are those of exact solvers."""
 LEFT_BY_A_TERM = 0.3
 """A term that explains all but this part of the residuals is a mistake, not accuracy."""
+DECLARABLE = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+"""Accuracies that a letter may propose to declare, up to :data:`GRANTED`."""
 ANSWERS = 4
 """Fewest answers that an accuracy is measured on."""
 
@@ -90,6 +92,25 @@ def declared_accuracy(stages: Stages) -> Accuracy:
         return EXACT
     words = f"It declares an accuracy of {value:.1g}; {FACTOR:g} times that is allowed to its solvers."
     return Accuracy(value, True, words)
+
+
+def to_declare(seen: Seen) -> str:
+    """The accuracy that a subject would have to declare for every answer that is off to be right, in a sentence.
+
+    Empty where it declares one, nothing is off, or none that may be declared would do.
+    """
+    off = [answer for answer in seen.answers if not answer.excess <= 1 and answer not in seen.follow]
+    if not off or declared_accuracy(seen.stages).declared:
+        return ""
+    for value in DECLARABLE:
+        stated = Accuracy(value, declared=True)
+        if all(widened(answer.probe, stated).excess(answer.got) <= 1 for answer in off):
+            answers = "the answer that is" if len(off) == 1 else f"the {len(off)} answers that are"
+            return (
+                f"With accuracy = {value:g} on the subject, which says how exactly its solvers work, {answers} off "
+                "would be right: declare it if they stop at a tolerance."
+            )
+    return ""
 
 
 def _has_a_cause(pairs: Sequence[Answer]) -> bool:

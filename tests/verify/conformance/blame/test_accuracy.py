@@ -10,7 +10,15 @@ import pytest
 from spec import InvalidInputError
 from tests.verify.conformance.blame.one_stage import coarse, lower, solving
 from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, GRANTED, LARGEST_PART, Accuracy, accuracy_of, widened
+from verify.conformance.blame.accuracy import (
+    EXACT,
+    GRANTED,
+    LARGEST_PART,
+    Accuracy,
+    accuracy_of,
+    to_declare,
+    widened,
+)
 from verify.conformance.blame.lower_level.lower_places import drawn_problems
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, probes
@@ -100,3 +108,20 @@ def test_a_subject_as_coarse_as_it_says_is_allowed_that() -> None:
     assert all(widened(answer.probe, accuracy).excess(answer.got) <= 1 for answer in found)
     ten_times = ask(solving(coarse(lower, 1e-3)), asked).answers
     assert any(widened(answer.probe, accuracy).excess(answer.got) > 1 for answer in ten_times)
+
+
+def test_an_accuracy_that_would_make_all_right_is_proposed_and_one_that_hides_a_mistake_is_not() -> None:
+    def proposed(pair: Any, declared: float | None = None) -> str:
+        return to_declare(look(solving(pair, declared), only=["lower_level"]))
+
+    said = proposed(coarse(lower, 1e-6))
+    assert "accuracy = " in said
+    assert "would be right" in said
+    value = float(said.split("accuracy = ")[1].split()[0])
+    assert 1e-8 <= value <= 1e-5
+    again = look(solving(coarse(lower, 1e-6), value), only=["lower_level"],
+                 asked=[widened(probe, Accuracy(value, declared=True)) for probe in probes()])  # fmt: skip
+    assert again.first is None  # what it says is so
+    assert proposed(lower) == ""
+    assert proposed(coarse(lower, 1e-6), value) == ""
+    assert proposed(lambda a, x: tuple(1.5 * part for part in lower(a, x))) == ""
