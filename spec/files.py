@@ -24,9 +24,10 @@ Model = TypeVar("Model", bound=BaseModel)
 MARKS = (
     '"schema": "f2csa-', '"f2csa-verify": "', '"name": "f2csa-verify"', 'content="f2csa-verify"',
     "<!-- f2csa-verify -->", '<testsuites name="f2csa"', "/* f2csa-verify */",
+    "/Creator (f2csa-verify)",
 )  # fmt: skip
 """What a file of ours says among its first characters, and nobody else's does: in JSON, HTML, Markdown, SVG, XML,
-style sheets and scripts."""
+style sheets, scripts and PDF."""
 _START = 2000
 _PAGES = (".html", ".css", ".js")
 """Endings of what a folder of pages holds."""
@@ -151,7 +152,7 @@ def refuse_to_replace(path: Path, argument: str = "--out") -> None:
     """
     if path.is_file():
         with path.open("rb") as file:
-            start = file.read(_START)
+            start = file.read(_START if path.suffix != ".pdf" else -1)  # which says so further on
         if start and not _is_ours(start.decode("utf-8", "replace")):
             rule = f"must not hold a {path.name} that f2csa did not write: move it, or choose another folder"
             raise InvalidInputError(argument, rule, str(path))
@@ -161,7 +162,7 @@ def _is_ours(start: str) -> bool:
     return any(mark in start for mark in MARKS)
 
 
-def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out") -> list[Path]:
+def write_files(folder: Path, texts: Mapping[str, str | bytes], argument: str = "--out") -> list[Path]:
     """Write texts by file name into a folder, made where it is missing; returns their paths.
 
     A name may lie in a folder within, ``pages/matrix.html``. Each file is replaced whole, or left as it was, and none
@@ -180,10 +181,10 @@ def write_files(folder: Path, texts: Mapping[str, str], argument: str = "--out")
         for place in (folder, *within):
             place.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            if _is_ours(text[:_START]):
+            if isinstance(text, bytes) or _is_ours(text[:_START]):
                 refuse_to_replace(paths[name], argument)
         for name, text in texts.items():
-            parts[name].write_text(text, encoding="utf-8")
+            parts[name].write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
         # All are on the disk before the first old file goes, so that old and new are not mixed.
         for name, part in parts.items():
             part.replace(paths[name])

@@ -79,5 +79,6 @@ def _write(found: Experiment, asked: experiment_options.Experiment, reused: int)
     console = plain_console()
     for said in (found.lead, *found.sentences, *(f"{f.statement}: {f.sentence}" for f in found.findings)):
         console.print(said, markup=False)
+    page = next(path for path in paths if path.suffix == ".html")
     kept = f"; {reused} finished cells were there" if reused else ""
-    sys.stderr.write(f"{found.seconds:.0f} s{kept}; page: {paths[-1]}\n")
+    sys.stderr.write(f"{found.seconds:.0f} s{kept}; page: {page}\n")

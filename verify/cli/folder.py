@@ -59,10 +59,10 @@ def _is_page(name: str) -> bool:
     return stem in (*ORDER, "matrix", "paper", "archive", "glossary") or stem.startswith(("cause-", "claim-"))
 
 
-def require_folder(out: Path) -> None:
+def require_folder(out: Path, argument: str = "--out") -> None:
     """Refuse a file where a folder is to be written."""
     if out.exists() and not out.is_dir():
-        raise InvalidInputError("--out", "must be a folder", str(out))
+        raise InvalidInputError(argument, "must be a folder", str(out))
 
 
 def holds_complete(folder: Path) -> bool:

@@ -29,6 +29,7 @@ class Report:
     profile: Annotated[Text, Option(help="Of runs of this profile.")] = None
     seed: AnySeed = None
     baseline: Annotated[File, Option(help="Verdicts to compare with: a report.json or a recorded baseline.")] = None
+    plots: Annotated[File, Option(help="Folder to write each statement's plot to, as SVG and as PDF.")] = None
     table: Table = False
     as_json: Annotated[bool, Option("--json", help="Print report.json instead.")] = False
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from spec.errors import InvalidInputError
+from spec.files import write_files
 from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load, shipped_record
@@ -17,8 +18,10 @@ from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
 from verify.cli.closing import Ending, show
 from verify.cli.console import print_json_text, printable
-from verify.cli.folder import folder_for, holds_complete
+from verify.cli.folder import folder_for, holds_complete, require_folder
 from verify.report.faces import Report, render_json, write
+from verify.report.site.frame import Site
+from verify.report.take_away import plots_of
 
 
 def merge(asked: store_options.Merge) -> int:
@@ -35,6 +38,8 @@ def report(asked: store_options.Report) -> int:
     """Write and print a report; returns the exit code."""
     path = _store(asked.store)
     out = path.parent if asked.out is None else asked.out
+    if asked.plots is not None:
+        require_folder(asked.plots, "--plots")
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     with Store(path, "STORE", to_read=True) as store:
         plan = fullest(store, subject=asked.subject, profile=asked.profile, seed=asked.seed)
@@ -46,6 +51,8 @@ def report(asked: store_options.Report) -> int:
         notices.append(f"{len(made.results):,} of the {len(plan.cells):,} results of the run are in {path}")
     folder = folder_for(out, [result.key for result in made.results])
     paths = [] if not made.complete and holds_complete(folder) else write(made, folder)
+    if asked.plots is not None:
+        write_files(asked.plots, plots_of(Site.of(made.timeless)), "--plots")
     if asked.as_json:
         print_json_text(render_json(made))
     else:

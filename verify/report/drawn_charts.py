@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from markupsafe import Markup
 
@@ -38,17 +38,31 @@ def pictures(plots: Sequence[Plot], salt: str) -> list[tuple[Plot, Markup]]:
 
 def picture(plot: Plot, names: list[str], salt: str) -> Markup:
     """One picture as inline SVG; ``names`` are all series of the page, whose place gives colour, marker and dash."""
+    return _inline(_saved(plot, names, salt, "svg").decode("utf-8"), plot)
+
+
+def taken_away(plots: Sequence[Plot], salt: str) -> dict[str, str | bytes]:
+    """The same pictures as files, ``NAME-1.svg`` and ``NAME-1.pdf``, in black on nothing."""
+    names, made = list(dict.fromkeys(series.name for plot in plots for series in plot.series)), dict[str, str | bytes]()
+    for at, plot in enumerate(plots):
+        svg = _saved(plot, names, f"{salt}-{at}", "svg").decode("utf-8")
+        made[f"{salt}-{at + 1}.svg"] = "<!-- f2csa-verify -->\n" + svg[svg.index("<svg") :]
+        made[f"{salt}-{at + 1}.pdf"] = _saved(plot, names, f"{salt}-{at}", "pdf")
+    return made
+
+
+def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"]) -> bytes:
     import matplotlib
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(
-        {"svg.fonttype": "none", "svg.hashsalt": salt, "font.size": 9.5, "axes.titlesize": 10.5}
+        {"svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42, "font.size": 9.5, "axes.titlesize": 10.5}
     ):
         crowded = len(plot.series) > CROWD
         height = HEIGHT + (LINE * -(-len(plot.series) // COLUMNS) if crowded else 0.0)
         figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
-        FigureCanvasSVG(figure)
+        FigureCanvasAgg(figure)
         figure.patch.set_visible(False)
         axes = figure.subplots()
         _scaled(axes, plot)
@@ -67,9 +81,10 @@ def picture(plot: Plot, names: list[str], salt: str) -> Markup:
             )
         elif len(plot.series) > 1:
             axes.legend(fontsize=LEGEND - 1, frameon=False, labelcolor="#010101")
-        stream = io.StringIO()
-        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
-    return _inline(stream.getvalue(), plot)
+        stream = io.BytesIO()
+        about = {"Date": None} if kind == "svg" else {"Creator": "f2csa-verify", "CreationDate": None}
+        figure.savefig(stream, format=kind, metadata=about, transparent=True)
+    return stream.getvalue()
 
 
 def _scaled(axes: Any, plot: Plot) -> None:

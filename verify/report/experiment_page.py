@@ -8,20 +8,20 @@ from markupsafe import Markup
 
 from verify.experiments.model import Experiment, Row, as_csv
 from verify.report import wording
-from verify.report.drawn_charts import pictures
+from verify.report.drawn_charts import pictures, taken_away
 from verify.report.site.frame import stylesheet_text, template
 
 SHOWN_ROWS = 12
 
 
-def files(experiment: Experiment) -> dict[str, str]:
-    """The files of a finished experiment by name: page, data as JSON and as CSV."""
+def files(experiment: Experiment) -> dict[str, str | bytes]:
+    """The files of a finished experiment by name: page, data as JSON and as CSV, each picture as SVG and as PDF."""
     name = experiment.name
     return {
         f"{name}.json": experiment.model_dump_json(by_alias=True, indent=1) + "\n",
         f"{name}.csv": as_csv(experiment.rows),
         f"{name}.html": render(experiment),
-    }
+    } | taken_away(experiment.plots, name)
 
 
 def render(experiment: Experiment) -> str:

@@ -53,7 +53,7 @@ def test_the_same_experiment_gives_the_same_bytes() -> None:
 
 def test_the_files_hold_the_numbers_to_their_last_digit() -> None:
     written = files(FOUND)
-    assert set(written) == {"scaling.json", "scaling.csv", "scaling.html"}
+    assert set(written) == {"scaling.json", "scaling.csv", "scaling.html", "scaling-1.svg", "scaling-1.pdf"}
     assert Experiment.model_validate_json(written["scaling.json"]) == FOUND
     assert json.loads(written["scaling.json"])["schema"] == "f2csa-experiment/1"
     assert as_csv(FOUND.rows).splitlines() == [

@@ -56,7 +56,10 @@ def parse(text: str, argument: str, path: str) -> Baseline:
 
 
 def _parsed(text: str, argument: str, path: str, beside: Path | None = None) -> Baseline:
-    data = loads(text, argument)
+    try:
+        data = loads(text, argument)
+    except InvalidInputError as error:  # of several files, which
+        raise InvalidInputError(argument, error.rule, path if error.value is None else error.value) from None
     if not isinstance(data, dict):
         raise InvalidInputError(argument, NEITHER, path)
     schema = data.get("schema")

@@ -29,6 +29,8 @@ TABLES = {
 _MAGIC, _HEADER = b"SQLite format 3\0", 100
 LOG = "-wal"
 """Ending of the file beside it that holds what was written last."""
+READ = "STORE"
+"""What a command calls a store that is there to be read, and nothing of it written."""
 
 
 class StoreError(RuntimeError):
@@ -59,7 +61,8 @@ def require_store(path: Path, argument: str) -> None:
     whole = log.exists() or (size >= _HEADER and size == _pages(start))
     if not whole or not start.startswith(_MAGIC) or _number(start, 68) != APPLICATION:
         rule = f"must not hold a {path.name} that f2csa did not write, or that was cut off: move it, or choose another"
-        raise InvalidInputError(argument, f"{rule} folder", str(path))
+        read = "must be a store that f2csa wrote, and whole"
+        raise InvalidInputError(argument, read if argument == READ else f"{rule} folder", str(path))
     if _number(start, 60) != VERSION:
         rule = f"must be a store of version {VERSION}: another f2csa wrote it; use that one, or another folder"
         raise InvalidInputError(argument, rule, f"{path} of version {_number(start, 60)}")

@@ -54,13 +54,18 @@ const audit = async frame => {
     const over = () => page.scrollingElement.scrollWidth - frame.contentWindow.innerWidth;
     const closed = over();
     for (const each of page.querySelectorAll('details')) each.open = true;
+    await new Promise(done => setTimeout(done, 60));  // what opens is fitted then
+    const cut = [...page.querySelectorAll('math[display=block], .scroll')].filter(e => e.clientWidth
+      && e.scrollWidth > e.clientWidth + 2).map(e => e.outerHTML.slice(0, 160));
     const rows = [...page.querySelectorAll('table.matrix tbody tr[id]')];
     const within = '.scroll, pre, math[display=block]', edge = frame.contentWindow.innerWidth + 1;
     const beyond = [...page.body.querySelectorAll('*')].filter(e => over() > 0 && !e.closest(within)
       && e.getBoundingClientRect().right > edge).map(e => e.outerHTML.slice(0, 160)).slice(-3);
     out.push({name, width, over: Math.max(closed, over()), beyond, axe: wanted ? await audit(frame) : [],
               opened, rows: rows.length, shown: rows.filter(row => !row.hidden).length,
-              links: links.map(link => link.href), told: page.querySelector('.hits output')?.textContent || ''});
+              links: links.map(link => link.href), told: page.querySelector('.hits output')?.textContent || '', cut,
+              away: page.querySelectorAll('.away').length, alone: page.querySelector('.alone')?.textContent || '',
+              leading: page.querySelectorAll('a[href^="pages/"]').length});
   }
   document.body.replaceChildren(Object.assign(document.createElement('pre'), {textContent: JSON.stringify(out)}));
 })();
@@ -86,6 +91,14 @@ class Seen:
     """Addresses that the search over all pages found."""
     told: str = ""
     """What that search says."""
+    cut: tuple[str, ...] = ()
+    """Formulas and tables that scroll within themselves, with everything open."""
+    away: int = 0
+    """Passages that say that they lead into a folder which is not there."""
+    alone: str = ""
+    """What a page says that came without its folder."""
+    leading: int = 0
+    """Links into the folder of pages."""
 
 
 @dataclass(frozen=True)

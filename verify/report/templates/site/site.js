@@ -134,6 +134,87 @@
   addEventListener('hashchange', open);
   addEventListener('beforeprint', () => { for (const each of all('details.step')) each.open = true; });
 
+  // ---- a formula that is wider than its column: broken before its relations, then made smaller ----
+  const RELATION = /^[=≤≥<>⇒⟹≈∈→≺≻≪≫∝:]$/, wide = math => math.scrollWidth > math.clientWidth + 1;
+  const pieces = (row, cuts) => {
+    const found = [[]];
+    for (const each of [...row.children]) {
+      if (found[found.length - 1].length && cuts(each)) found.push([]);
+      found[found.length - 1].push(each);
+    }
+    return found;
+  };
+  const broken = (math, cuts) => {
+    const row = math.children.length === 1 && math.firstElementChild.localName === 'mrow' ? math.firstElementChild : math;
+    const found = pieces(row, cuts);
+    if (found.length < 2) return [math];
+    const line = document.createElement('div');
+    line.className = 'math-lines';
+    math.replaceWith(line);
+    return found.map(part => {
+      const made = math.cloneNode(false), inner = document.createElementNS(math.namespaceURI, 'mrow');
+      inner.append(...part);
+      made.append(inner);
+      line.append(made);
+      return made;
+    });
+  };
+  const fit = math => {
+    if (!math.clientWidth || !wide(math)) return;
+    const first = broken(math, each => each.localName === 'mspace' || (each.localName === 'mo' && RELATION.test(each.textContent)));
+    for (const part of first) for (const each of wide(part) ? broken(part, at => at.localName === 'mo' && /^[+−,-]$/.test(at.textContent)) : [part]) {
+      for (let size = 1; wide(each) && size > 0.5; size *= 0.94) each.style.fontSize = `${size * 0.94}em`;
+    }
+  };
+  const fitted = () => { for (const math of all('math[display=block]')) fit(math); };
+  fitted();
+  addEventListener('resize', fitted);
+  document.addEventListener('toggle', fitted, true);
+
+  // ---- the front page mailed alone: what leads into a folder that is not there is no link ----
+  const away = all('a[href^="pages/"]');
+  if (away.length) {
+    const probe = Object.assign(document.createElement('link'), {rel: 'stylesheet', href: 'pages/style.css', media: 'not all'});
+    probe.onload = () => probe.remove();
+    probe.onerror = () => {
+      probe.remove();
+      for (const link of away) {
+        const said = document.createElement('span');
+        said.className = 'away';
+        said.title = `in the folder “pages” of this report, which is not beside this file: ${link.getAttribute('href')}`;
+        said.append(...link.childNodes);
+        link.replaceWith(said);
+      }
+      const told = document.createElement('p');
+      told.className = 'alone wide small';
+      told.textContent = `This page came without its folder “pages”: the ${away.length} passages underlined with dots lead there. Whoever sent it has it.`;
+      one('nav.top').append(told);
+      if (find) find.hidden = true;
+    };
+    document.head.append(probe);
+  }
+
+  // ---- a drawing to take away, with the colours that it has here ----
+  const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-style', 'font-weight'];
+  for (const svg of all('figure svg')) {
+    const save = Object.assign(document.createElement('button'), {type: 'button', className: 'copy take', textContent: 'SVG', title: 'Save this plot; as PDF, with all others: f2csa report --plots FOLDER'});
+    save.addEventListener('click', () => {
+      const copy = svg.cloneNode(true), from = [svg, ...all('*', svg)];
+      [copy, ...all('*', copy)].forEach((each, k) => {
+        const seen = getComputedStyle(from[k]);
+        for (const name of LOOKS) each.style.setProperty(name, seen.getPropertyValue(name));
+        each.removeAttribute('class');
+      });
+      copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+      const link = document.createElement('a'), named = svg.closest('[id]');
+      link.href = URL.createObjectURL(new Blob(['<!-- f2csa-verify -->\n', copy.outerHTML], {type: 'image/svg+xml'}));
+      link.download = `${((named && named.id !== 'main' && named.id) || document.title).replace(/[^\w.-]+/g, '-')}.svg`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    (one('figcaption', svg.closest('figure')) || svg.closest('figure')).append(' ', save);
+  }
+
   // ---- all steps at once; commands to copy ----
   const steps = all('details.step'), button = one('button.open-all');
   if (button && steps.length) {
