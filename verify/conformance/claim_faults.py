@@ -12,8 +12,18 @@ from verify.subjects.loading import offered
 
 
 def faults_of(asked: Judged, findings: Sequence[StageFinding], report: Report) -> list[str]:
-    """Faults of the claims' runs, processes that differ, and claims asked for in vain."""
-    return [*_claim_faults(report), *_wavering(asked, report), *_unasked(asked, findings, report)]
+    """Faults of the claims' runs, processes that differ, and claims asked for in vain where no stage deviates."""
+    vain = () if _deviates(findings) else _unasked(asked, findings, report)
+    return [*_claim_faults(report), *_wavering(asked, report), *vain]
+
+
+def notes_of(asked: Judged, findings: Sequence[StageFinding], report: Report) -> list[str]:
+    """Claims asked for in vain where a stage deviates, which is what was found then."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in _unasked(asked, findings, report) if _deviates(findings)]
+
+
+def _deviates(findings: Sequence[StageFinding]) -> bool:
+    return any(finding.status == "diverges" for finding in findings)
 
 
 def _wavering(asked: Judged, report: Report) -> Iterator[str]:

@@ -14,6 +14,7 @@ from verify.conformance import outer, random_stages
 from verify.conformance.answers import INSIDE, Answer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
+from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
@@ -68,6 +69,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     if any(d.stage == "hypergradient" and d.explanations for d in found):
         # Noise that nothing explains beside a line 6 that is explained tells nothing to do: its stage still deviates.
         found = [d for d in found if d.stage != "samples" or d.explanations or d.matches]
+    found = [d.model_copy(update={"rest": left_over(seen, blames, d.stage)}) if d.explanations else d for d in found]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 
 

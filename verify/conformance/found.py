@@ -109,6 +109,8 @@ class Diagnosis(Frozen):
         agrees: Answers that the first of them gives.
         held_out: Those of them that were asked for after it had been found.
         effect: Largest error of an estimate of ∇F, or of a point of Algorithm 2, that this stage alone makes.
+        rest: What its explanation leaves unexplained of the answers that are off, or that nothing is left; empty where
+            it has none.
         matches: Catalogued deviations that explain everything seen; several where they cannot be told apart.
         partial: Where none does: those that explain the innermost calls that are off, so that something else is wrong
             beside.
@@ -121,6 +123,7 @@ class Diagnosis(Frozen):
     agrees: int = 0
     held_out: int = 0
     effect: float | None = None
+    rest: str = ""
     matches: tuple[Match, ...] = ()
     partial: tuple[Match, ...] = ()
     nearest: tuple[Match, ...] = ()

@@ -22,7 +22,7 @@ from verify.conformance.asking import Asking
 from verify.conformance.author_letter import told
 from verify.conformance.blame.accuracy import EXACT, accuracy_of, to_declare
 from verify.conformance.blame.all_stages import copies_of, explain_all
-from verify.conformance.claim_faults import faults_of
+from verify.conformance.claim_faults import faults_of, notes_of
 from verify.conformance.claim_runs import (
     Judged,
     claim_findings,
@@ -221,6 +221,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
             *asking.notes(own, seen),
             *([accuracy.sentence] if accuracy.value else []),
             *filter(None, [proposed]),
+            *notes_of(asked, findings, report),
             *kept,
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),

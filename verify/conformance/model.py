@@ -172,6 +172,8 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
             if several
             else (f"What it is{effect}: {diagnosis.sentence}")
         )
+        if diagnosis.rest:
+            yield f"  {diagnosis.rest}"
         for match in diagnosis.matches or diagnosis.partial:
             yield f"  {match.id} ({match.bug_type}): {match.effect}"
             yield f"  Claims that catch it: {', '.join(match.caught_by)}."

@@ -54,8 +54,8 @@ class ReadingOutline:
         left = f", {unjudged} not judged" if (unjudged := len(self.literal.literal) - count) else ""
         left = f", {barred} cannot be met{left}" if barred < count and barred else left
         if self.is_mixed:
-            fails = f", {sum(one.fails for one in judged)} fail" if left else ""
-            return f"{self.literal.holding} of {len(self.literal.literal)} readings hold{fails}{left}"
+            failing = f", {sum(one.fails for one in judged)} fail" if left else ""
+            return f"{self.literal.holding} of {len(self.literal.literal)} readings hold{failing}{left}"
         if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in judged)):
             return f"{word}: refuted in {fails} of {count} readings{left}"
         alike = sum(one.status == self.status for one in judged)

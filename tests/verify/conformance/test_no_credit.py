@@ -70,6 +70,18 @@ def test_claims_asked_for_by_name_and_refused_are_no_success():
     assert any("none of the claims asked for could be asked" in fault for fault in found.faults)
 
 
+def test_a_deviation_is_a_finding_where_no_claim_asked_for_could_be_asked_too():
+    class Refuses(RefusesAll):
+        def lower_level(self, problem, x):
+            y_star, lam = super().lower_level(problem, x)
+            return y_star, 2 * lam
+
+    found = verify.conform(Refuses(), claims=["bias-bound/T3"])
+    assert found.first == "lower_level"
+    assert found.exit_code == 1
+    assert any("None of the claims asked for could be asked" in note for note in found.notes)
+
+
 def test_a_process_that_offers_less_than_another_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shrinks.py").write_text(
         "import pathlib\n"

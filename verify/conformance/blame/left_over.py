@@ -1,0 +1,60 @@
+"""What explanations leave unexplained: of the answers that are off, those that all of them together do not give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.answers import Answer
+from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.whole_calls import play
+from verify.conformance.stage_comparison import PROBED, Seen
+from verify.method.lines import Stage
+
+AS_SAID = 100.0
+"""Tolerances within which an answer is what an explanation says: fitted numbers, and what α⁻⁴ makes of their error."""
+RELATIVELY = 1e-6
+"""The same, relative to how far the answer is off."""
+
+
+def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
+    """How many of a stage's answers that are off its explanation does not give, and how much is left of them.
+
+    An oracle call is played with the explanations of all its stages. Empty where the stage has no explanation, or none
+    of its answers can be foreseen.
+    """
+    wrong = {blame.stage: blame.explanations[0] for blame in reversed(blames) if blame.explanations}
+    named: dict[str, Explanation] = {name: found for name, found in wrong.items() if name in PROBED}
+    if stage not in named:
+        return ""
+    # Where noise has an explanation of its own, answers under given normals follow it.
+    noise = "samples" in wrong
+    off = [a for a in seen.of(stage) if not a.excess <= 1 and not (noise and a.probe.needs_draws)]
+    played = [(answer, said) for answer in off if (said := _said(answer, stage, named)) is not None]
+    rest = [answer.got - said for answer, said in played if not _is(answer, said)]
+    if not played:
+        return ""
+    silent = len(off) - len(played)
+    unforeseen = f"; {silent} more it does not foresee" if silent else ""
+    if not rest:
+        all_ = "Nothing else is wrong with" if not silent else "Nothing is left of"
+        return f"{all_} the {len(played)} answers that are off{unforeseen}."
+    largest = max(float(np.abs(left).max()) for left in rest)
+    return (
+        f"This is not all: {len(rest)} of the {len(played)} answers that are off are not as it says, and up to "
+        f"{largest:.2g} is left unexplained{unforeseen}."
+    )
+
+
+@np.errstate(all="ignore")
+def _said(answer: Answer, stage: Stage, named: Mapping[str, Explanation]) -> Vector | None:
+    said = play(answer.probe, named) if stage == "hypergradient" else named[stage].answer(answer.probe)
+    return None if said is None or not np.isfinite(said).all() else said
+
+
+def _is(answer: Answer, said: Vector) -> bool:
+    off = float(np.abs(answer.got - answer.probe.expected).max())
+    limit = AS_SAID * answer.probe.tolerance + RELATIVELY * off
+    return bool((np.abs(answer.got - said) <= limit).all())
