@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from verify.conformance.bugs.catalogue import BY_ID
 from verify.conformance.found import Diagnosis
 from verify.conformance.model import Conformance, effect_of
 from verify.report.letter import Letter, StageTold, WrongTold
@@ -26,4 +27,9 @@ def told(found: Conformance) -> Letter:
 def _wrong(diagnosis: Diagnosis) -> WrongTold:
     known = tuple((match.id, match.effect) for match in diagnosis.matches or diagnosis.partial)
     effect = "" if diagnosis.effect is None else effect_of(diagnosis)
-    return WrongTold(stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, known=known)
+    # Where several mistakes answer alike, which of them it is nobody can tell.
+    made = [BY_ID[match.id].choice for match in diagnosis.matches]
+    choices = tuple(one for one in made if one is not None) if len(made) == 1 else ()
+    return WrongTold(
+        stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, known=known, choices=choices
+    )  # fmt: skip

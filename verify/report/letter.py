@@ -31,12 +31,14 @@ class WrongTold(Frozen):
         sentence: The formula or rule that gives its answers, and how many of them.
         effect: How far it takes the estimate, in words.
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
+        choices: Open choices of the paper that it makes as written, by field, where that is all it does.
     """
 
     stage: str
     sentence: str
     effect: str
     known: tuple[tuple[str, str], ...] = ()
+    choices: tuple[str, ...] = ()
 
 
 class Letter(Frozen):

@@ -103,3 +103,28 @@ def test_whatever_the_point_the_exact_value_is_a_fraction(x):
         assert invoke(["hypergradient", "atlas:toy1", f"--x={x}", "--json"]) == 0
     rational = json.loads(held.getvalue())["exact"]["rational"]
     assert [Fraction(value) for value in rational["y_star"]] == [max(x, Fraction(0))]
+
+
+WEAK = ("hypergradient", "atlas:weakly-active", "--alpha", "1/10", "--given=lam=1/1000")
+
+
+def test_the_width_of_the_multipliers_ramp_can_be_given(capsys):
+    fixed = json.loads(run(capsys, *WEAK, "--json")[1])
+    narrow = json.loads(run(capsys, *WEAK, "--lam-width=1/1000", "--json")[1])
+    half = json.loads(run(capsys, *WEAK, "--lam-width=0.002", "--json")[1])
+    assert [found["lam_width"] for found in (fixed, narrow, half)] == [0.1, 0.001, 0.002]
+    assert [found["rho"][0] for found in (fixed, narrow, half)] == pytest.approx([0.01, 1.0, 0.5])
+    assert fixed["terms"]["penalty"] != narrow["terms"]["penalty"]
+
+
+def test_another_width_than_usual_is_said(capsys):
+    assert "ε_λ = 0.001" in run(capsys, *WEAK, "--lam-width=1/1000")[1]
+    assert "ε_λ" not in run(capsys, *WEAK)[1]
+
+
+@pytest.mark.parametrize("width", ["0", "-1/10", "wide", "nan", "1e400", "1/0", ""])
+def test_a_width_that_is_none_is_refused_in_one_line(capsys, width):
+    code, out, err = run(capsys, *WEAK, f"--lam-width={width}")
+    assert (code, out) == (2, "")
+    assert err.startswith("f2csa: --lam-width: must ")
+    assert err.count("\n") == 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from verify.conformance import judge
 from verify.conformance.author_letter import told
-from verify.conformance.found import Diagnosis, Reproduction, StageFinding
+from verify.conformance.found import Diagnosis, Match, Reproduction, StageFinding
 from verify.conformance.model import Conformance
 from verify.report.faces import Report
 
@@ -32,6 +34,27 @@ def test_stages_diagnosis_and_smallest_case_are_told() -> None:
         ("hypergradient", "line 6 = the right one + b (4 answers).", "∇F off by up to 2.5")
     ]
     assert (letter.smallest, letter.code, letter.notes) == ("Smallest instance found.", "print(2)\n", ("A note.",))
+
+
+def matching(*ids: str) -> Diagnosis:
+    matches = tuple(
+        Match(id=one, bug_type="paper-as-written", effect="it grows", caught_by=(), matches=True, distance=0.1,
+              difference=0.0, compared=4) for one in ids
+    )  # fmt: skip
+    return Diagnosis(stage="hypergradient", sentence="line 6 = the right one + b.", effect=2.5, matches=matches)
+
+
+@pytest.mark.parametrize(
+    ("ids", "choices"),
+    [
+        (("keeps-dual-term",), ("dual_term",)), (("flipped-penalty",), ()), ((), ()),
+        (("keeps-dual-term", "flipped-penalty"), ()),
+    ],
+)  # fmt: skip
+def test_a_mistake_that_is_a_choice_of_the_paper_is_told_as_one(ids: tuple[str, ...], choices: tuple[str, ...]) -> None:
+    (wrong,) = told(FOUND.model_copy(update={"diagnoses": (matching(*ids),)})).wrong
+    assert wrong.choices == choices
+    assert [id_ for id_, _ in wrong.known] == list(ids)
 
 
 def test_the_page_written_beside_the_findings_says_what_is_wrong(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from verify.report.site.living import algorithm_page
 from verify.report.site.search_index import INDEX, index_script
 
 MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
-    matrix.pages, claim_page.pages, reference_pages.pages, cause_pages.pages, paper_page.pages, objections.pages,
-    algorithm_page.pages, story.pages,
+    matrix.pages, claim_page.pages, reference_pages.pages, algorithm_page.pages, cause_pages.pages, paper_page.pages,
+    objections.pages, story.pages,
     subject_page.pages,
 )  # fmt: skip
 """What makes pages, those first to which others lead."""

@@ -31,8 +31,10 @@ FOLDER = "pages/"
 STYLE, SCRIPT = f"{FOLDER}style.css", f"{FOLDER}site.js"
 MARK = "/* f2csa-verify */"
 """What a style sheet or a script of ours begins with (:data:`spec.files.MARKS`)."""
+LIVING = f"{FOLDER}algorithm.html"
+"""The page of the living Algorithm 1."""
 MENU: tuple[tuple[str, str], ...] = (
-    (FRONT, "The story"), (f"{FOLDER}algorithm.html", "Break it yourself"),
+    (FRONT, "The story"), (LIVING, "Break it yourself"),
     (f"{FOLDER}paper.html", "The paper, annotated"), (f"{FOLDER}objections.html", "Objections"),
     (f"{FOLDER}matrix.html", "All claims"),
     (f"{FOLDER}archive.html", "Archive"), (f"{FOLDER}glossary.html", "Symbols"),
@@ -139,6 +141,13 @@ class Site:
         if self.base:
             return file
         return file.removeprefix(FOLDER) if file.startswith(FOLDER) else f"../{file}"
+
+    def living(self, **changed: str) -> str:
+        """The address of the living Algorithm 1, repaired but for some choices; empty where the report has none."""
+        if LIVING not in self.files:
+            return ""
+        reading = "&".join(["repaired", *(f"{field}={value}" for field, value in changed.items())])
+        return f"{self.to_file(LIVING)}#{reading}" if changed else self.to_file(LIVING)
 
     def href(self, statement: str, reading: str = "") -> str:
         """The address of a statement on its claim's page, ``bias-bound.html#bias-bound/T3``; empty outside of the run.

@@ -12,6 +12,7 @@ from verify.report import user_lists, wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site.cell_numbers import Number
 from verify.report.site.frame import FRONT, Page, Site, drawn
+from verify.report.site.living.phrases import switches
 from verify.report.site.paper_stages import staged
 from verify.report.site.powers import set_powers
 from verify.report.site.slope_plot import figure
@@ -65,9 +66,14 @@ def pages(site: Site) -> list[Page]:
         counts=_counts(here), cover=_cover(here), failing=failing[:SHOWN], left=max(0, len(failing) - SHOWN),
         stages=list(_stages(here)), unasked=_unasked(here), slopes=next(filter(None, drawings), None),
         conform=conform_command(report.subject), reading=_reading(here).removeprefix("as-"), first=_where_first(here),
-        words=wording, told=told, lists=user_lists.sentences(report),
+        words=wording, told=told, as_written=_as_written, lists=user_lists.sentences(report),
     )  # fmt: skip
     return [Page(FRONT, f"{report.subject}: {headline(here)}", set_powers(body), headline(here))]
+
+
+def _as_written(choices: tuple[str, ...]) -> dict[str, str]:
+    """Those of them that are switches of the living Algorithm 1, with the values that the text as written has."""
+    return {one.field: one.as_written for one in switches() if one.field in choices}
 
 
 def _reading(site: Site) -> str:

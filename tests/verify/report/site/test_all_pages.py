@@ -114,7 +114,7 @@ def test_a_part_of_a_run_has_the_pages_of_its_claims_alone() -> None:
     made = html_of(verify.run(["bias-bound/T3"], profile="smoke", instances=["toy1"]))
     assert {name for name in made if name.startswith("pages/")} == {
         "pages/matrix.html", "pages/bias-bound.html", "pages/archive.html", "pages/glossary.html",
-        "pages/cause-frozen-term.html", "pages/paper.html",
+        "pages/cause-frozen-term.html", "pages/algorithm.html", "pages/paper.html",
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from verify.proofs.kernel.standings import Standing, standings
 from verify.report import wording
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import causes
-from verify.report.site.frame import FOLDER, MARK, Page, Site, drawn
+from verify.report.site.frame import FOLDER, LIVING, MARK, Page, Site, drawn
 from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs
 from verify.report.site.living.erring_stages import TRIED
 from verify.report.site.living.orders_table import ReadingRow, other_rows, reading_rows, unswitched
@@ -23,33 +23,45 @@ from verify.report.site.living.phrases import ALGORITHM, ShownAlgorithms, Switch
 from verify.report.site.living.states_of_alpha import Living, living_places
 from verify.report.site.powers import set_powers
 
-FILE, STYLE, SCRIPT = f"{FOLDER}algorithm.html", f"{FOLDER}algorithm.css", f"{FOLDER}algorithm.js"
+STYLE, SCRIPT = f"{FOLDER}algorithm.css", f"{FOLDER}algorithm.js"
 TITLE = "Break it yourself"
 _SCRIPTS = ("exact.js", "view.js", "verdict.js", "page.js")
 """In the order in which they build on each other."""
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+COUNTED_AT = {3: "steps", 6: "each"}
+"""Lines of Algorithm 2 at which counts stand: how often its loop runs, and what one step takes."""
 
 
 def pages(site: Site) -> list[Page]:
-    """The page, where the report is about the paper and shows one of its causes."""
-    found = causes(site)
-    if not found:
+    """The page: of a report on the paper that shows a cause, and of a program that makes a phrase as written."""
+    found, program = causes(site), _as_the_program(site)
+    if not found and not program:
         return []
     cost, solver = tabs()[-1], next(one for one in switches() if one.text.tab == tabs()[-1].id)
-    counted, places, shown = costs(site, solver, cost), living_places(), ShownAlgorithms(site)
+    # What a run of somebody's program took says nothing of the paper's cost.
+    counted = costs(site, solver, cost) if site.report.is_of_the_paper else ()
+    places, shown = living_places(), ShownAlgorithms(site)
     table = reading_rows(places)
     holding = [row for row in table if row.holds(tabs()[0].claimed)]
     body = drawn(
-        "living/page.html.j2", site, title=TITLE, count=_COUNTS[len(switches())],
-        switches=switches(), shown=shown, places=places, alphas=alphas(),
+        "living/page.html.j2", site, title=TITLE, count=_COUNTS[len(switches())], counted_at=COUNTED_AT,
+        switches=switches(), shown=shown, places=places, alphas=alphas(), program=program,
         told={cause.text.choice: cause for cause in found}, proofs=_proofs, lines_of_code=_Code(shown), table=table,
         tabs=[{"tab": tab, "words": claimed_words(tab)} for tab in tabs()], holding=holding,
         holding_links=_links(holding), others=other_rows(places, counted), unswitched=unswitched(), tried=TRIED,
         orders_of_a_run=_orders_of_a_run(counted), purpose=_purpose, claimed_words=claimed_words, data="DATA",
     )  # fmt: skip
-    body = set_powers(body).replace("DATA", data_of(site, counted))
+    data = data_of(site, counted, {one.field: one.as_written for one in program})
+    body = set_powers(body).replace("DATA", data)
     description = f"Algorithm 1 with {len(switches())} phrases as switches: turn one, and see the estimate leave ∇F."
-    return [Page(FILE, TITLE, body, description, ((STYLE, stylesheet_text()), (SCRIPT, script_text())))]
+    return [Page(LIVING, TITLE, body, description, ((STYLE, stylesheet_text()), (SCRIPT, script_text())))]
+
+
+def _as_the_program(site: Site) -> tuple[Switch, ...]:
+    """The phrases that a foreign program makes as written, by the letter to its author."""
+    letter = site.report.letter
+    made = {field for one in letter.wrong for field in one.choices} if letter else set()
+    return tuple(one for one in switches() if one.field in made)
 
 
 @lru_cache(maxsize=1)

@@ -65,14 +65,24 @@ def _reading_row(places: Sequence[Living], dual_term: DualTerm, text: Text) -> R
 
 @dataclass(frozen=True)
 class OtherRow:
-    """What another claim comes to under one value of the switch that decides it; the worst instance."""
+    """What another claim comes to under one value of the switch that decides it, on the worst instance.
+
+    ``known`` is false of a cost that the run did not count.
+    """
 
     tab: Tab
     switch: Switch
+    value: str
     words: str
     order: int | None
     about: bool = False
     settled: bool = True
+    known: bool = True
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether this is not the repaired value, and no row of the bias's table has it."""
+        return self.value != self.switch.repaired and self.tab.id != "gradient"
 
     @property
     def bad(self) -> bool:
@@ -90,11 +100,14 @@ def _other_rows(places: Sequence[Living], costs: Sequence[Cost]) -> Iterator[Oth
     for switch in switches():
         tab = known[switch.text.tab]
         for value in switch.values:
-            if tab.id == "cost" and value.value in counted:
-                cost = counted[value.value]
-                yield OtherRow(tab, switch, value.words, cost.order, not cost.derived, cost.settled)
+            if tab.id == "cost":
+                cost = counted.get(value.value)
+                if cost is None:
+                    yield OtherRow(tab, switch, value.value, value.words, None, known=False)
+                else:
+                    yield OtherRow(tab, switch, value.value, value.words, cost.order, not cost.derived, cost.settled)
             elif tab.id in ("variance", "gradient"):
-                yield OtherRow(tab, switch, value.words, _worst(places, tab.id, value.value))
+                yield OtherRow(tab, switch, value.value, value.words, _worst(places, tab.id, value.value))
 
 
 def _worst(places: Sequence[Living], tab: str, value: str) -> int | None:

@@ -50,8 +50,8 @@ def alphas() -> tuple[str, ...]:
     return tuple(format(one, "f") for one in made if LEAST <= Fraction(one) <= MOST)
 
 
-def data_of(site: Site, costs: Sequence[Cost]) -> Markup:
-    """The page's data as JSON within a script element."""
+def data_of(site: Site, costs: Sequence[Cost], program: Mapping[str, str]) -> Markup:
+    """The page's data as JSON within a script element; ``program`` is what a foreign one makes as written, if any."""
     noise = set_powers(Markup(wording.number(float(Fraction(SIGMA) ** 2))))
     data = {
         "alphas": alphas(), "start": alphas().index(START), "hangs_on": HANGS_ON, "without_maps": WITHOUT_MAPS,
@@ -60,7 +60,7 @@ def data_of(site: Site, costs: Sequence[Cost]) -> Markup:
         "marks": {"bad": drawn_mark(Verdict.REFUTED), "good": drawn_mark(Verdict.SUPPORTED)},
         "switches": {switch.field: _switch(switch) for switch in switches()},
         "tabs": {tab.id: _tab(site, tab) for tab in tabs()},
-        "costs": {cost.value: cost.data() for cost in costs},
+        "costs": {cost.value: cost.data() for cost in costs}, "program": dict(program),
     }  # fmt: skip
     head = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return Markup(f'{head[:-1]},"places":{_places()}}}'.replace("</", "<\\/"))  # our own words and numbers

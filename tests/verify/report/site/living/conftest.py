@@ -9,8 +9,8 @@ import pytest
 
 from spec.files import write_files
 from tests.verify.report.site.story_reports import failing
-from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
-from verify.report.site.living.algorithm_page import FILE, pages
+from verify.report.site.frame import LIVING, SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.living.algorithm_page import pages
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +21,8 @@ def page() -> Page:
 
 @pytest.fixture(scope="session")
 def texts(page: Page) -> dict[str, str]:
-    whole = render(page, replace(Site.of(failing()), files=(FILE,)))
-    return {FILE: whole, STYLE: stylesheet_text(), SCRIPT: script_text(), **dict(page.beside)}
+    whole = render(page, replace(Site.of(failing()), files=(LIVING,)))
+    return {LIVING: whole, STYLE: stylesheet_text(), SCRIPT: script_text(), **dict(page.beside)}
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.verify.report.site.browser import CHROMIUM, PHONE, SECONDS
-from verify.report.site.living.algorithm_page import FILE, SCRIPT
+from verify.report.site.frame import LIVING
+from verify.report.site.living.algorithm_page import SCRIPT
 
 NODE = shutil.which("node")
 NO_SCRIPT = "neither Chromium nor node is installed"
@@ -44,7 +45,7 @@ class Answer:
 def ask_browser(folder: Path, script: str, scratch: Path, *, address: str = "", width: int = PHONE) -> Answer:
     """The value that a script returns within the page, opened at an address."""
     driver = scratch / "ask.html"
-    text = _BROWSER.replace("WIDTH", str(width)).replace("SOURCE", json.dumps((folder / FILE).as_uri() + address))
+    text = _BROWSER.replace("WIDTH", str(width)).replace("SOURCE", json.dumps((folder / LIVING).as_uri() + address))
     driver.write_text(text.replace("${SCRIPT}", script.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")))
     done = subprocess.run(
         [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
@@ -61,7 +62,7 @@ def ask(folder: Path, script: str, scratch: Path) -> Any:
     """What a script that needs ``data`` and ``model`` alone returns, by whichever there is."""
     if CHROMIUM:
         return ask_browser(folder, f"const {{ data, model }} = livingAlgorithm; {script}", scratch).value
-    made = _DATA.search((folder / FILE).read_text(encoding="utf-8"))
+    made = _DATA.search((folder / LIVING).read_text(encoding="utf-8"))
     assert made is not None
     text = (folder / SCRIPT).read_text(encoding="utf-8")
     plain = f"const data = {made[1]};\n{text}\nconst model = algorithm(data);\n"

@@ -27,9 +27,9 @@ const living = () => {
     const worst = bad ? Math.min(...hurt.map(one => model.order(one, tab))) : null;
     const about = tab === 'cost' && bad && !model.costOf(s).derived ? 'about ' : '';
     box.className = `box ${unknown ? '' : tone(bad)}`;
-    box.querySelector('.alone').innerHTML = unknown
-      ? 'not in this run'
-      : `<span class="${tone(bad)}">${marks[tone(bad)]}${bad ? `alone: ${about}${raised(worst, tabs[tab].letter)}` : 'sound'}</span>`;
+    const size = bad ? `alone: ${about}${raised(worst, tabs[tab].letter)}` : 'sound';
+    const sign = `<span class="${tone(bad)}">${marks[tone(bad)]}${size}</span>`;
+    box.querySelector('.alone').innerHTML = unknown ? 'not in this run' : sign;
     for (const mark of all(`.living mark[data-for="${field}"]`)) mark.className = unknown ? '' : tone(bad);
     const isRepair =
       switches[field].repairs.includes(s[field]) ||
@@ -43,26 +43,15 @@ const living = () => {
       if (field === 'dual_term') input.disabled = !(`${input.value},exact` in places[s.on].states);
     }
   };
-  const tiles = () =>
-    TABS.map(tab => {
-      const bad = model.fails(s, tab),
-        o = model.order(s, tab),
-        on = bad ? undefined : model.elsewhere(s, tab),
-        letter = tabs[tab].letter;
-      const size =
-        o === undefined
-          ? '<span class="quiet">not run</span>'
-          : tab === 'cost'
-            ? costWords(model.costOf(s))
-            : raised(o, letter);
-      const below = on
-        ? `<span class="bad">elsewhere ${raised(model.order(copy({ on }), tab), letter)}</span>`
-        : `claimed ${tabs[tab].words}`;
-      return (
-        `<button type="button" role="tab" id="living-tab-${tab}" data-tab="${tab}" aria-selected="${tab === s.tab}" aria-controls="living-panel" tabindex="${tab === s.tab ? 0 : -1}">` +
-        `${tabs[tab].name}<span class="n ${o === undefined ? '' : tone(bad)}">${o === undefined ? '' : marks[tone(bad)]}<span class="unseen">${bad ? 'refuted: ' : 'holds: '}</span>${size}</span><small>${below}</small></button>`
-      );
-    }).join('');
+  const tile = tab => {
+    const on = model.fails(s, tab) ? undefined : model.elsewhere(s, tab),
+      chosen = tab === s.tab;
+    const there = on && raised(model.order(copy({ on }), tab), tabs[tab].letter);
+    const below = on ? `<span class="bad">elsewhere ${there}</span>` : `claimed ${tabs[tab].words}`;
+    const role = `role="tab" aria-selected="${chosen}" aria-controls="living-panel" tabindex="${chosen ? 0 : -1}"`;
+    const inside = `${tabs[tab].name}<span class="n">${told.standing(s, tab)}</span><small>${below}</small>`;
+    return `<button type="button" id="living-tab-${tab}" data-tab="${tab}" ${role}>${inside}</button>`;
+  };
   const render = () => {
     if (!(`${s.dual_term},exact` in places[s.on].states)) s.dual_term = model.dualTerm(s);
     const { tab } = s,
@@ -70,7 +59,7 @@ const living = () => {
       last = model.costOf(s)?.points.length ?? 1;
     target = Math.min(target, last - 1);
     FIELDS.forEach(paint);
-    at('tabs').innerHTML = tiles();
+    at('tabs').innerHTML = TABS.map(tile).join('');
     at('panel').setAttribute('aria-labelledby', `living-tab-${tab}`);
     const said = told.sentence(s);
     if (at('said').innerHTML !== said) at('said').innerHTML = said;
@@ -94,6 +83,12 @@ const living = () => {
     for (const each of all('.living [data-purpose]')) each.hidden = each.dataset.purpose !== s.on || isCost;
     for (const [name, text] of Object.entries(told.numbers(s, target))) at(name).innerHTML = text;
     at('command').textContent = tab === 'bias' ? model.command(s, s.at) : '';
+    const counted = told.counted(s, target);
+    for (const each of all('.living [data-counted]')) {
+      each.textContent = counted[each.dataset.counted];
+      each.hidden = !each.textContent;
+    }
+    if (counted.steps) at('outer').open = true;
     const faults = model.faults(s, tab),
       why = faults.includes(s.last)
         ? s.last
@@ -103,8 +98,8 @@ const living = () => {
       each.textContent =
         s[each.dataset.fix] === switches[each.dataset.fix].repaired ? 'Read it as written' : 'Repair this phrase';
     }
-    at('bar').innerHTML =
-      `<span class="${tone(model.fails(s, tab))}">${model.order(s, tab) === undefined ? '' : marks[tone(model.fails(s, tab))]}<b>${tabs[tab].name} ${isCost && model.costOf(s) ? costWords(model.costOf(s)) : raised(model.order(s, tab) ?? null, tabs[tab].letter)}</b></span> <span class="quiet">claimed ${tabs[tab].words}</span>`;
+    const claim = `<span class="quiet">claimed ${tabs[tab].words}</span>`;
+    at('bar').innerHTML = `<b>${tabs[tab].name} ${told.standing(s, tab)}</b> ${claim}`;
     for (const button of all('.living [data-preset]')) {
       const name = button.dataset.preset,
         wanted = preset(name);
@@ -117,19 +112,19 @@ const living = () => {
       each.classList.toggle('here', s.errors && each.dataset.state === data.hangs_on.map(f => s[f]).join());
     history.replaceState(null, '', address.write(s));
   };
-  const preset = name =>
-    name === 'as-written'
-      ? model.all('as_written')
-      : name === 'repaired'
-        ? model.all('repaired')
-        : { ...model.all('repaired'), [name]: switches[name].as_written };
+  const program = Object.keys(data.program);
+  const preset = name => {
+    if (name === 'as-written') return model.all('as_written');
+    const changed = name === 'program' ? data.program : name in switches ? { [name]: switches[name].as_written } : {};
+    return { ...model.all('repaired'), ...changed };
+  };
   const choose = name => {
-    const single = name in switches;
+    const single = name in switches ? name : name === 'program' ? program[0] : '';
     s = copy({
       ...preset(name),
       errors: true,
-      tab: single ? switches[name].tab : name === 'as-written' ? 'bias' : s.tab,
-      last: single ? name : s.last,
+      tab: single ? switches[single].tab : name === 'as-written' ? 'bias' : s.tab,
+      last: single || s.last,
     });
     // A phrase by itself is shown on the first instance, or where it hurts.
     if (name !== 'repaired') s.on = Object.keys(places)[0];
@@ -212,12 +207,15 @@ const living = () => {
     return found;
   };
   addEventListener('hashchange', () => {
-    if (open() && document.activeElement?.closest?.('.orders')) at('live').scrollIntoView();
+    if (open() && document.activeElement?.closest?.('.orders, .others, .held')) at('live').scrollIntoView();
   });
+  // Without the script an address leads to its row of a table; with it, to the page as it says.
+  for (const row of all('.orders [id], .others [id]')) row.removeAttribute('id');
   for (const each of all('.living')) each.classList.add('alive');
   if (!open()) {
     const hash = location.hash;
-    render();
+    if (program.length) choose('program');
+    else render();
     if (hash) history.replaceState(null, '', hash);
   }
   return { data, alphas, model, address };

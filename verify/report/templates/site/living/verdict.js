@@ -63,7 +63,8 @@ const verdicts = (data, model, alphas, address) => {
     if (on) {
       const there = { ...s, on },
         order = raised(model.order(there, s.tab));
-      return ` <b class="bad">Not everywhere:</b> <a href="${address.write(there)}">on ${on}</a> the same words give ${order}.`;
+      const link = `<a href="${address.write(there)}">on ${on}</a>`;
+      return ` <b class="bad">Not everywhere:</b> ${link} the same words give ${order}.`;
     }
     const repaired = Object.values(switches).every(
       (one, k) => one.tab !== s.tab || s[Object.keys(switches)[k]] === one.repaired,
@@ -78,7 +79,19 @@ const verdicts = (data, model, alphas, address) => {
     const head = `<span class="big ${tone(bad)}">${marks[tone(bad)]}${bad ? 'Refuted' : 'Holds'}</span>`;
     const value = tab === 'cost' ? 0 : model.size(s, tab, alphas[s.at]);
     const exactly = tab === 'bias' && !s.errors ? 'solved exactly, ' : '';
-    return `${head}${tab === 'cost' ? ':' : ' here:'} ${exactly}${told[tab](s, bad, o, value)}${bad ? because(s) : beyond(s)}`;
+    const where = tab === 'cost' ? ':' : ' here:',
+      more = bad ? because(s) : beyond(s);
+    return `${head}${where} ${exactly}${told[tab](s, bad, o, value)}${more}`;
+  };
+
+  // How a claim stands, in a mark and its order.
+  const standing = (s, tab) => {
+    const o = model.order(s, tab),
+      bad = model.fails(s, tab);
+    if (o === undefined) return '<span class="quiet">not run</span>';
+    const size = tab === 'cost' ? costWords(model.costOf(s)) : raised(o, tabs[tab].letter);
+    const heard = `<span class="unseen">${bad ? 'refuted: ' : 'holds: '}</span>`;
+    return `<span class="${tone(bad)}">${marks[tone(bad)]}${heard}${size}</span>`;
   };
 
   // -- tables, as HTML --
@@ -163,6 +176,22 @@ const verdicts = (data, model, alphas, address) => {
       return { parts: table('Counted in this run', rows) };
     },
   };
-  return { sentence, numbers: (s, target) => ({ nums: '', parts: '', signs: '', ...numbers[s.tab](s, target) }) };
+  // What stands in Algorithm 2 at a target: how often its loop runs, and what one step takes.
+  const counted = (s, target) => {
+    const one = s.tab === 'cost' ? model.costOf(s) : undefined;
+    if (!one?.steps.length) return { steps: '', each: '' };
+    const [e, n] = one.points[target],
+      steps = one.steps[target];
+    return {
+      steps: `${shown(steps)} times at ε = ${about(e)}`,
+      each: `${shown(n / steps)} samples at ε = ${about(e)}, lines 3, 5 and 6 of Algorithm 1 together`,
+    };
+  };
+  return {
+    sentence,
+    counted,
+    standing,
+    numbers: (s, target) => ({ nums: '', parts: '', signs: '', ...numbers[s.tab](s, target) }),
+  };
 };
 const about = value => String(Number(value.toPrecision(2)));

@@ -1,19 +1,19 @@
 // ---- words and numbers ----
-const PRINT = { minus: t => String(t).replace('-', '−') };
+const signed = text => String(text).replace('-', '−');
 const raised = (order, letter = 'α') =>
-  order === null ? '0' : order === 1 ? letter : `${letter}<sup>${PRINT.minus(order)}</sup>`;
+  order === null ? '0' : order === 1 ? letter : `${letter}<sup>${signed(order)}</sup>`;
 const shown = (value, digits = 5) => {
   if (value === 0) return '0';
   const power = Math.floor(Math.log10(Math.abs(value)));
   if (power >= 6 || power < -3) {
     const [mantissa, exponent] = value.toExponential(2).split('e');
-    return `${PRINT.minus(Number(mantissa))} × 10<sup>${PRINT.minus(Number(exponent))}</sup>`;
+    return `${signed(Number(mantissa))} × 10<sup>${signed(Number(exponent))}</sup>`;
   }
   const text =
     power >= digits - 1
       ? Math.round(value).toLocaleString('en').replace(/,/g, '\u202f')
       : String(Number(value.toPrecision(digits)));
-  return PRINT.minus(text);
+  return signed(text);
 };
 const listed = v => (v.length === 1 ? shown(double(v[0])) : `(${v.map(entry => shown(double(entry), 4)).join(', ')})`);
 
@@ -71,13 +71,16 @@ const figure = (data, model, alphas) => {
     return marks.map(label).join('');
   };
   const tick = (x, text) =>
-    `<path class="axis" d="M${x} ${BOTTOM}v4"/><text class="tick" x="${x}" y="${BOTTOM + 17}" text-anchor="middle">${text}</text>`;
+    `<path class="axis" d="M${x} ${BOTTOM}v4"/>` +
+    `<text class="tick" x="${x}" y="${BOTTOM + 17}" text-anchor="middle">${text}</text>`;
   const grid = ([low, high], step) => {
     let out = '';
     for (let e = Math.ceil(low); e <= high; e++) {
       if (e % step) continue;
       const y = up(e, [low, high]).toFixed(1);
-      out += `<path class="axis" d="M${LEFT} ${y}H${RIGHT}"/><text class="tick" x="${LEFT - 6}" y="${Number(y) + 4}" text-anchor="end">${power(`10<sup>${PRINT.minus(e)}</sup>`)}</text>`;
+      const words = power(`10<sup>${signed(e)}</sup>`);
+      out += `<path class="axis" d="M${LEFT} ${y}H${RIGHT}"/>`;
+      out += `<text class="tick" x="${LEFT - 6}" y="${Number(y) + 4}" text-anchor="end">${words}</text>`;
     }
     return out;
   };
@@ -85,13 +88,21 @@ const figure = (data, model, alphas) => {
     `<text class="tick" x="${LEFT - 36}" y="${TOP - 14}">${data.tabs[tab].axis}</text>` +
     `<text class="tick" x="${RIGHT}" y="${BOTTOM + 32}" text-anchor="end">${letter}, towards 0 →</text>`;
   const claimed = data_ => `claimed ${data_.claimed ? raised(data_.claimed, data_.letter) : '1'}`;
+  // Curves end at the frame.
+  const WIDE = RIGHT - LEFT,
+    TALL = BOTTOM - TOP + 8;
+  const framed = curves => {
+    const box = `viewBox="${LEFT} ${TOP - 6} ${WIDE} ${TALL}"`;
+    return `<svg class="framed" x="${LEFT}" y="${TOP - 6}" width="${WIDE}" height="${TALL}" ${box}>${curves}</svg>`;
+  };
   const ofAlpha = s => {
     const { tab } = s,
       range = RANGE[tab],
       values = curve(s, tab),
       bad = model.fails(s, tab),
       marks = [];
-    let out = grid(range, 2) + axes(tab, 'α');
+    let out = grid(range, 2) + axes(tab, 'α'),
+      curves = '';
     for (const text of ['0.4', '0.1', '0.01', '0.001']) {
       const i = data.alphas.indexOf(text);
       if (i >= 0) out += tick(across(i).toFixed(1), text);
@@ -102,7 +113,7 @@ const figure = (data, model, alphas) => {
       const back = claim
         .map((_, k) => `L${across(LAST - k).toFixed(1)} ${up(claim[LAST - k], range).toFixed(1)}`)
         .join('');
-      out += `<path class="wedge" clip-path="url(#living-box)" d="${line(values, range)}${back}Z"/>`;
+      curves += `<path class="wedge" d="${line(values, range)}${back}Z"/>`;
     }
     for (const [side, words] of [
       ['as_written', 'as written'],
@@ -112,12 +123,13 @@ const figure = (data, model, alphas) => {
         ghost = curve(other, tab);
       if (ghost.every((y, i) => y === values[i])) continue;
       const its = tone(model.fails(other, tab));
-      out += `<path clip-path="url(#living-box)" class="ghost" stroke="var(--${its})" d="${line(ghost, range)}"/>`;
+      curves += `<path class="ghost" stroke="var(--${its})" d="${line(ghost, range)}"/>`;
       if (ghost[LAST] !== null) marks.push({ y: up(ghost[LAST], range), text: words, tone: `thin ${its}` });
     }
-    out +=
-      `<path clip-path="url(#living-box)" class="claimed" d="${line(claim, range)}"/>` +
-      `<path clip-path="url(#living-box)" class="curve" stroke="var(--${tone(bad)})" d="${line(values, range)}"/>`;
+    out += framed(
+      `${curves}<path class="claimed" d="${line(claim, range)}"/>` +
+        `<path class="curve" stroke="var(--${tone(bad)})" d="${line(values, range)}"/>`,
+    );
     marks.push({ y: up(claim[LAST], range), text: claimed(data.tabs[tab]), tone: 'thin quiet' });
     const here = values[s.at];
     if (values[LAST] !== null)
@@ -127,10 +139,11 @@ const figure = (data, model, alphas) => {
     if (here !== null) {
       const x = across(s.at).toFixed(1),
         y = up(here, range).toFixed(1);
-      out += `<path class="drop" d="M${x} ${y}V${BOTTOM}"/><circle class="here" cx="${x}" cy="${y}" r="6.5" fill="var(--${tone(bad)})"/>`;
+      out += `<path class="drop" d="M${x} ${y}V${BOTTOM}"/>` + dot(x, y, 6.5, bad);
     }
     return out + apart(marks);
   };
+  const dot = (x, y, r, bad) => `<circle class="here" cx="${x}" cy="${y}" r="${r}" fill="var(--${tone(bad)})"/>`;
   const ofCost = (s, at) => {
     const known = Object.entries(data.costs),
       own = model.costOf(s),
@@ -141,7 +154,7 @@ const figure = (data, model, alphas) => {
       least = Math.min(...ends);
     const counts = every.map(([, n]) => Math.log10(n)),
       range = [Math.floor(Math.min(...counts)), Math.ceil(Math.max(...counts))];
-    const x = e => LEFT + 20 + ((RIGHT - LEFT - 40) * (most - Math.log(e))) / (most - least);
+    const x = e => LEFT + 20 + ((RIGHT - LEFT - 40) * (most - Math.log(e))) / (most - least || 1);
     let out = grid(range, 1) + axes('cost', 'ε');
     for (const [e] of own.points) out += tick(x(e).toFixed(1), String(Number(e.toPrecision(2))));
     const [e0, n0] = own.points[0],
@@ -153,13 +166,9 @@ const figure = (data, model, alphas) => {
       const its = tone(one.order < data.tabs.cost.claimed),
         mine = one === own;
       const places = one.points.map(([e, n]) => [x(e).toFixed(1), up(Math.log10(n), range).toFixed(1)]);
-      out += `<path class="${mine ? 'curve' : 'ghost'}" stroke="var(--${its})" d="M${places.map(p => p.join(' ')).join('L')}"/>`;
-      if (mine)
-        out += places
-          .map(
-            (p, i) => `<circle class="here" cx="${p[0]}" cy="${p[1]}" r="${i === at ? 6.5 : 4}" fill="var(--${its})"/>`,
-          )
-          .join('');
+      const path = places.map(p => p.join(' ')).join('L');
+      out += `<path class="${mine ? 'curve' : 'ghost'}" stroke="var(--${its})" d="M${path}"/>`;
+      if (mine) out += places.map(([px, py], i) => dot(px, py, i === at ? 6.5 : 4, its === 'bad')).join('');
       marks.push({
         y: Number(places[places.length - 1][1]),
         text: mine ? costWords(one) : value,
@@ -168,8 +177,7 @@ const figure = (data, model, alphas) => {
     }
     return out + apart(marks);
   };
-  const box = `<defs><clipPath id="living-box"><rect x="${LEFT}" y="${TOP - 6}" width="${RIGHT - LEFT}" height="${BOTTOM - TOP + 8}"/></clipPath></defs>`;
   const along = fraction_ =>
     Math.max(0, Math.min(LAST, Math.round(((fraction_ * 500 - LEFT) / (RIGHT - LEFT)) * LAST)));
-  return { draw: (s, at) => box + (s.tab !== 'cost' ? ofAlpha(s) : model.costOf(s) ? ofCost(s, at) : ''), along };
+  return { draw: (s, at) => (s.tab !== 'cost' ? ofAlpha(s) : model.costOf(s) ? ofCost(s, at) : ''), along };
 };
