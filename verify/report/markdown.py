@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from spec.claims import Claim
 from verify.evidence.model import RateEvidence
@@ -15,6 +15,8 @@ from verify.report.judged_assertions import judged_assertions
 from verify.report.model import NAMED, ReportData
 from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.proof_breaks import proof_breaks
+from verify.report.proven import proven_ids
+from verify.report.signs import PROVEN, look
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _TICKS = re.compile("`{3,}")
@@ -32,6 +34,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     Stays below a mebibyte, whatever the report holds: what is folded is cut first, and said to be.
     """
     arranged = outline(report, claims)
+    whole = proven_ids(report, arranged)
     readings = [reading for entry in arranged.statements for reading in entry.readings]
     failed = [r for r in readings if r.reading == "repaired" and r.status in ("REFUTED", "INCONCLUSIVE", "VACUOUS")]
     refuted = [
@@ -56,13 +59,13 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         _listed("Faults", faults),
         _section("Repaired claims that do not hold", [line for reading in failed for line in _item(reading)]),
         _section("Expected failures and skips", _listed_by_user(report)),
-        _section("Verdicts", _table(arranged.claims)),
+        _section("Verdicts", _table(arranged.claims, whole)),
         _listed("Claims whose verdict and steps point apart", remarks),
         [", ".join(f"{escape(name)} {escape(value)}" for name, value in facts.items())],
     ]
     steps = [step for claim in arranged.claims for step in claim.steps if step.checked]
     folded = [
-        ("Proof steps", _table(steps) if steps else []),
+        ("Proof steps", _table(steps, whole) if steps else []),
         ("Reported, not failed", [f"- {escape(line)}" for line in report.changes]),
         ("Drawn problems", _drawn(report)),
         ("Every literal reading", _reading_sets(arranged)),
@@ -124,9 +127,9 @@ def _folded(title: str, lines: Sequence[str], room: int) -> str:
     return head + "\n".join(kept) + ("\n" if len(kept) >= len(lines) else cut) + foot
 
 
-def _table(entries: Sequence[StatementOutline]) -> list[str]:
+def _table(entries: Sequence[StatementOutline], whole: Collection[str]) -> list[str]:
     head = ["| Claim | As written | Repaired | One choice alone as written |", "|---|---|---|---|"]
-    return [*head, *(_row(entry) for entry in entries)]
+    return [*head, *(_row(entry, whole) for entry in entries)]
 
 
 def _hypotheses(report: ReportData, claims: Mapping[str, Claim] | None) -> list[str]:
@@ -195,10 +198,12 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
     return [*head, *rows]
 
 
-def _row(entry: StatementOutline) -> str:
+def _row(entry: StatementOutline, whole: Collection[str]) -> str:
     name = f"`{entry.id}`" if "/" in entry.id else f"**{escape(entry.title)}** `{entry.id}`"
     missing = f"*{wording.marked(entry.missing)}*" if entry.missing else "not in this run"
     cells = [_status(entry.named[reading]) if reading in entry.named else missing for reading in NAMED]
+    if "repaired" in entry.named and entry.id in whole:
+        cells[1] = f"{look(PROVEN).mark} {entry.named['repaired'].word}, {look(PROVEN).word}"
     alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 

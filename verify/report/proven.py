@@ -17,6 +17,7 @@ from verify.proofs.kernel.standings import Standing, standings
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.table import order_table
 from verify.report import wording
+from verify.report.model import ReportData
 from verify.report.outline import Outline, ReadingOutline, StatementOutline
 from verify.verdict import Verdict
 
@@ -121,6 +122,11 @@ class ProvenInRun:
             verb = "" if told else " is proven" if len(self.part) == 1 else " are proven"
             told.append(f"{len(self.part)}{verb} in part")
         return wording.listing(told)
+
+
+def proven_ids(report: ReportData, arranged: Outline) -> frozenset[str]:
+    """Ids of the repaired statements that hold in a report on the paper and are proven whole; none of a program's."""
+    return frozenset(one.entry.id for one in proven_in(arranged).whole) if report.is_of_the_paper else frozenset()
 
 
 def proven_in(arranged: Outline) -> ProvenInRun:

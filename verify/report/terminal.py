@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from spec.claims import Claim
 from verify.report import prose, wording
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.outline import StatementOutline, outline
+from verify.report.proven import proven_ids
+from verify.report.signs import PROVEN, look
 
 FEW = 20
 """Results up to which each is told with its numbers."""
@@ -218,6 +220,7 @@ def _hung(label: str, marks: Sequence[Mark], width: int) -> Iterable[Text]:
 def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Summary:
     """Claims and their steps by readings; the caption says the same in sentences."""
     arranged = outline(report, claims)
+    whole = proven_ids(report, arranged)
     rows = []
     for claim in arranged.claims:
         # A claim that nothing checks yet takes one line, not one a step.
@@ -226,14 +229,19 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
             alone = tuple(
                 Mark(wording.mark(found.status), found.choice, _style(found.status)) for found in entry.isolated
             )
-            rows.append(Row(name, "/" in entry.id, tuple(_mark(entry, reading) for reading in NAMED), Marks(alone)))
+            rows.append(
+                Row(name, "/" in entry.id, tuple(_mark(entry, reading, whole) for reading in NAMED), Marks(alone))
+            )
     headings = tuple(wording.reading_title(reading) for reading in NAMED)
     return Summary(tuple(rows), headings, " ".join(prose.overview(report, arranged)))
 
 
-def _mark(entry: StatementOutline, reading: str) -> Mark:
+def _mark(entry: StatementOutline, reading: str, whole: Collection[str]) -> Mark:
     if reading in entry.named:
         found = entry.named[reading]
+        if reading == "repaired" and entry.id in whole:
+            shown = look(PROVEN)
+            return Mark(shown.mark, f"{found.word}, {shown.word}", shown.style)
         return Mark(wording.mark(found.status), found.word, _style(found.status))
     if entry.missing:
         return Mark(wording.mark(entry.missing), wording.word(entry.missing), _style(entry.missing))

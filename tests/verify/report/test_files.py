@@ -89,7 +89,7 @@ def test_markdown_opens_with_what_needs_attention_and_folds_the_rest(report: Rep
     from verify.report.markdown import render_markdown as render
 
     text = render(report.model_copy(update={"changes": ("a note",)}), claims)
-    assert "| **Bias of the hypergradient** `bias-bound` | ✗ refuted | ✓ supported |" in text
+    assert "| **Bias of the hypergradient** `bias-bound` | ✗ refuted | ∎ supported, proven |" in text
     assert "*· not checked yet*" in text
     order = ["## Findings", "## Faults", "no answer within 10 s", "## Verdicts", "<summary>Proof steps", "- a note",
              "<summary>Refuted as written"]  # fmt: skip

@@ -8,8 +8,10 @@ from tests.verify.report.site.story_reports import FELL, HELD, both, report
 from verify.proofs.kernel.standings import counts
 from verify.proofs.kernel.theorems import load_theorems
 from verify.report.badge import badge_of
+from verify.report.markdown import render_markdown
 from verify.report.outline import outline
 from verify.report.proven import FirmOrder, firm_order, grade, proven_in, standing_of
+from verify.report.terminal import summary_table
 
 
 def test_grades_are_those_of_the_record() -> None:
@@ -48,3 +50,13 @@ def test_the_badge_says_how_many_are_proven_of_the_paper_alone() -> None:
     made = report(both("bias-bound", HELD, 1.0))
     assert badge_of(made).message.endswith("; 1 proven")
     assert "proven" not in badge_of(made.model_copy(update={"subject": "mine:Subject"})).message
+
+
+def test_the_table_and_markdown_have_the_same_sign_and_of_a_program_none() -> None:
+    made = report(both("bias-bound", HELD, 1.0))
+    (row,) = [row for row in summary_table(made).rows if row.name == "bias-bound"]
+    assert row.named[1].text.plain == "∎ supported, proven"
+    assert "| ∎ supported, proven |" in render_markdown(made)
+    of_mine = made.model_copy(update={"subject": "mine:Subject"})
+    assert "∎" not in str(summary_table(of_mine).rows)
+    assert "∎" not in render_markdown(of_mine)

@@ -94,10 +94,8 @@ def _proved(entry: StatementOutline, number: Number) -> Markup:
         return Markup("")
     on = entry.named["repaired"].instances.get(str(Verdict.SUPPORTED), 0)
     measured = f"measured on {wording.counted(on, 'instance')}"
-    if number.grade != found.grade or found.lacks:
-        return Markup('<span title="Not in the theorems: {}">proven in part</span>; {}').format(
-            "; ".join(found.lacks), measured
-        )
+    if found.lacks:
+        return Markup('<span title="Not in the theorems: {}">{}</span>').format("; ".join(found.lacks), measured)
     more = f" ({'; '.join(found.gaps)})" if found.gaps else ""
     return wording.typeset(f"proven for every problem{more}; {measured}")
 
@@ -158,4 +156,5 @@ def _itself(site: Site, entry: StatementOutline) -> Markup:
         return Markup("")
     lead = change(statement.repaired.bound, statement.as_written.bound)
     number = site.number(found)
-    return Markup("else {}, {} {}").format(number.said, lead, number.claimed_html) if "weakened" in lead else Markup("")
+    claimed = Markup("this") if number.fitted and number.firm == number.claimed else number.claimed_html
+    return Markup("else {}, {} {}").format(number.said, lead, claimed) if "weakened" in lead else Markup("")
