@@ -15,9 +15,10 @@ import pytest
 
 from spec import Reading
 from tests.verify.cli.test_main import run
-from tests.verify.report.site.browser import CHROMIUM, DESK, PHONE
+from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Visit, visit
 from tests.verify.report.site.living.page_script import NO_SCRIPT, NODE, POINTS, Answer, ask, ask_browser
 from verify.checks.multiplier_reach import Pair
+from verify.report.site.frame import LIVING
 from verify.report.site.living.erring_stages import DUAL_TERMS, LAM_WIDTH, Place
 from verify.report.site.living.states_of_alpha import PLACES, TEXTS, living_place
 from verify.truth.algebra.rationals import Vector, fractions, rational
@@ -221,3 +222,17 @@ def test_a_mangled_address_does_no_harm(folder: Path, tmp_path: Path) -> None:
     found = ask_browser(folder, script, tmp_path, address=address, width=PHONE)
     assert found.value["said"].startswith("Holds here")
     assert found.console == []
+
+
+@in_a_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_tab_fits_from_the_smallest_phone_on_and_axe_finds_nothing(
+    folder: Path, tmp_path: Path, *, dark: bool
+) -> None:
+    addresses = ("#as-written", "#repaired&see=variance", "#repaired&multiplier_width=shrinking&on=weakly-active",
+                 "#repaired&inner_solver=averaged")  # fmt: skip
+    visits = [Visit(f"{LIVING}{one}", width, audited=AXE.is_file()) for one in addresses for width in (320, DESK)]
+    seen, console = visit(folder, visits, tmp_path, dark=dark)
+    assert [(one.name, one.width, one.over, one.beyond) for one in seen if one.over > 0] == []
+    assert {one.name: one.axe for one in seen if one.axe} == {}
+    assert console == []

@@ -43,7 +43,7 @@ const verdicts = (data, model, alphas, address) => {
       const one = model.costOf(s);
       if (!one) return 'this run did not count it.';
       const how = one.derived
-        ? ', an order that this run confirms'
+        ? ', the order of a repaired text that holds in this run'
         : `${one.settled ? '' : ', not settled'}, fitted to counts`;
       return `a run takes <b>${costWords(one)}</b>${how}; claimed is ${raised(tabs.cost.claimed, 'ε')}.${dearer(one)}`;
     },
@@ -141,38 +141,17 @@ const verdicts = (data, model, alphas, address) => {
     cost(s, target) {
       const one = model.costOf(s);
       if (!one) return {};
-      const picked = (list, print) => list.map((v, i) => (i === target ? `<b>${print(v)}</b>` : print(v)));
-      const counts = one.points.map(point => point[1]);
-      const rows = [
-        row(
-          'ε',
-          picked(
-            one.points.map(point => point[0]),
-            about,
-          ),
-        ),
-        row(
-          'samples',
-          picked(counts, v => shown(v)),
-        ),
-      ];
-      if (one.steps.length) {
-        rows.push(
-          row(
-            'outer steps, line 3 of Algorithm 2',
-            picked(one.steps, v => shown(v)),
-          ),
+      const heads = ['ε', 'samples', ...(one.steps.length ? ['outer steps', 'samples a step'] : [])];
+      const head = `<tr>${heads.map(words => `<th scope="col">${words}</th>`).join('')}</tr>`;
+      const rows = one.points.map(([e, n], i) => {
+        const values = one.steps.length ? [n, one.steps[i], n / one.steps[i]] : [n];
+        return row(
+          about(e),
+          values.map(value => shown(value)),
+          i === target ? 'picked' : '',
         );
-        rows.push(
-          row(
-            'samples a step, its line 6',
-            picked(
-              counts.map((n, i) => n / one.steps[i]),
-              v => shown(v),
-            ),
-          ),
-        );
-      }
+      });
+      rows.unshift(head);
       return { parts: table('Counted in this run', rows) };
     },
   };
