@@ -127,19 +127,19 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     if rate.variable not in bound.exponents:
         known = ", ".join(bound.exponents) or "none"
         raise NoEvidenceError(f"measured a rate in {rate.variable}, but the bound is in {known}")
-    if any(math.isnan(point.measured) for point in rate.points):
-        raise NoEvidenceError(f"{rate.quantity} is NaN at {rate.variable} = {_nan_at(rate):g}")
+    if undefined := [point.at for point in rate.points if math.isnan(point.measured)]:
+        raise NoEvidenceError(f"{rate.quantity} is NaN at {rate.variable} = {undefined[0]:g}")
     claimed = float(bound.exponents[rate.variable])
     low, high = rate.interval
     # Towards zero a larger exponent is a smaller quantity; towards infinity a smaller one is.
     sign = 1.0 if bound.toward == "zero" else -1.0
     gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
     shown = _claim(bound, rate.variable)
-    error_rates = _error_rates("interval misses", rate)
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
         return Decision(
-            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung, error_rates, rate.quantity
+            verdict, sentence, shown, rate.exponent, rate.interval, loose_by, rate.rung,
+            _error_rates("interval misses", rate), rate.quantity,
         )  # fmt: skip
 
     if rate.rung in EXACT:
@@ -156,6 +156,8 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
     broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)
     holds = {"upper": not_too_big, "lower": not_too_small}.get(bound.tag, not_too_big and not_too_small)
+    if rate.limit is not None:  # some exponent that the samples leave must meet the claim
+        holds &= {"upper": gain_high >= 0, "lower": gain_low <= 0}.get(bound.tag, gain_low <= 0 <= gain_high)
     if (broken or holds) and (hidden := _hidden_bend(rate, bound, refutes=broken)) is not None:
         return decision(Verdict.INCONCLUSIVE, f"{measured}; {hidden}")
     if broken:
@@ -276,6 +278,8 @@ def _decide_comparison(item: ComparisonEvidence) -> Decision:
             sentence += f" They are not Gaussian ({item.checked}): {item.law} decides in place of {usual}."
     elif item.rung == "statistical" and item.holds and item.relation != "==":
         sentence += _factor_to_spare(item)
+    if verdict is not Verdict.INCONCLUSIVE and (under := item.supported_under if item.holds else item.refuted_under):
+        sentence += f" {'Supported' if item.holds else 'Refuted'} under: {under}."
     return Decision(verdict, sentence, shown, item.measured, None, None, item.rung, error_rates, item.quantity)
 
 
@@ -326,10 +330,6 @@ def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
 
 def _in_orders(count: str) -> str:
     return f"{count} order" if count == "1" else f"{count} orders"
-
-
-def _nan_at(rate: RateEvidence) -> float:
-    return next(point.at for point in rate.points if math.isnan(point.measured))
 
 
 def _error_rates(name: str, item: RateEvidence | ComparisonEvidence) -> dict[str, float] | None:

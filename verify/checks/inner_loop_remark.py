@@ -14,6 +14,7 @@ from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
 from verify.checks.measuring.premises import regular_truth
+from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import quadratic_of
@@ -35,13 +36,13 @@ SIGMA = 0.1
 @check("inner-loop-remark", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=2, sure=1)
 def noisy_steps(case: Case) -> Measurement:
     """Noisy steps against δ on an unconstrained lower level, over the subject's own iterations."""
-    return _steps(case, power=1.0, name="inner_tol")
+    return looked_twice(case, lambda at: _steps(at, power=1.0, name="inner_tol"))
 
 
 @check("inner-loop-remark/log-in-epsilon", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=3, sure=1)
 def log_in_epsilon(case: Case) -> Measurement:
     """The same against ε, with δ = ε³: powers of ε are six times as fine, so the exact law's is held to the runs."""
-    return _steps(case, power=1 / 3, name="epsilon")
+    return looked_twice(case, lambda at: _steps(at, power=1 / 3, name="epsilon"))
 
 
 @check("inner-loop-remark/noise-free", instances=("interior",), needs=("lower_level_runs",), sure=2)

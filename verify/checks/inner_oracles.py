@@ -16,8 +16,8 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.premises import at_truth, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
+from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.correlations import DirectionDecision
-from verify.evidence.decisions import MeanDecision, VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Relation
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
@@ -43,10 +43,10 @@ class Draws:
     block: int
     seen: tuple[float, float]
 
-    def sampler(self, case: Case, *, together: bool = False) -> Sampler:
-        """A stream of them."""
+    def sampler(self, case: Case, *, shorter: int = 1, together: bool = False) -> Sampler:
+        """A stream of them, in calls so many times shorter: bets need a few calls, and not many draws."""
         moments = Scatter(self.mean) if together else Moments(self.mean)
-        return case.ledger.keep(Sampler(self.draw, Streams.of(case.rng), moments, self.block))
+        return case.ledger.keep(Sampler(self.draw, Streams.of(case.rng), moments, self.block // shorter))
 
 
 @check("stochastic-oracles/y-gradients", instances=("toy1", "two-of-three"),
@@ -59,17 +59,19 @@ def y_gradients(case: Case) -> Measurement:
     for drawn in (lower, upper):
         width = len(drawn.mean)
         quantity = f"distance of the mean draw of {drawn.name} from the gradient"
-        shift = MeanDecision(quantity, case.share, width=width, wanted=drawn.seen[0], block=drawn.block)
-        evidence.append(shift.run(drawn.sampler(case)))
+        shift = MeanBound(
+            quantity, case.share, width=width, second_moment=drawn.variance, wanted=drawn.seen[0], block=drawn.block
+        )
+        evidence.append(shift.run(drawn.sampler(case, shorter=4)))
     for drawn in (lower, upper, matrix):
         level = drawn.variance
         if case.as_written and drawn is not matrix:
             level = max(lower.variance, upper.variance)
-        variance = VarianceDecision(
+        variance = VarianceBound(
             f"variance of a draw of {drawn.name}", case.share, width=len(drawn.mean), level=level, relation=relation,
             wanted=drawn.seen[1], block=drawn.block,
         )  # fmt: skip
-        evidence.append(variance.run(drawn.sampler(case)))
+        evidence.append(variance.run(drawn.sampler(case, shorter=16)))
         if not case.as_written:
             along = replace(variance, quantity=f"{variance.quantity} along its most deviating direction", wanted=0.4)
             evidence.append(DirectionDecision.of(along).run(drawn.sampler(case, together=True)))

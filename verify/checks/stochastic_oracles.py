@@ -30,12 +30,12 @@ from verify.checks.measuring.samples import (
     second_moment,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
+from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.correlations import DirectionDecision
-from verify.evidence.decisions import MeanDecision, VarianceDecision
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
 from verify.evidence.rates import Estimate, fit_power_law
-from verify.evidence.streams import BoundedSampler, Streams
+from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.truth.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "experiment-5d")
@@ -70,11 +70,15 @@ class Oracle:
         """Exact, of one draw."""
         return self.scale**2 * second_moment(self.setting, self.setting.case.instance.problem.noise)
 
-    def decision(self, suffix: str, relation: Relation, level: float, **stated: Any) -> VarianceDecision:
+    def decision(self, suffix: str, relation: Relation, level: float, **stated: Any) -> VarianceBound:
         """Of the variance of a draw against a level."""
         case = self.setting.case
         quantity = f"variance of a draw of {self.name}{suffix}"
-        return VarianceDecision(quantity, case.share, width=len(case.x), level=level, relation=relation, **stated)
+        return VarianceBound(quantity, case.share, width=len(case.x), level=level, relation=relation, **stated)
+
+    def sampler(self) -> Sampler:
+        """A stream of draws, in calls short enough that few are drawn beyond those that decide."""
+        return self.setting.sampler(scale=self.scale, block=RATE_BLOCK)
 
 
 def _oracle(case: Case, noise: Noise, x: Vector, y: Vector, distance: float = 0.0) -> Setting:
@@ -90,7 +94,7 @@ def unbiasedness(case: Case) -> Measurement:
     evidence = []
     for oracle in Oracle.both(case, ADDITIVE, case.x, regular_truth(case.instance).y_star):
         quantity = f"distance of the mean draw of {oracle.name} from the gradient"
-        decision = MeanDecision(quantity, case.share, width=len(case.x))
+        decision = MeanBound(quantity, case.share, width=len(case.x), second_moment=oracle.variance)
         evidence.append(decision.run(oracle.setting.sampler(scale=oracle.scale)))
     return Measurement(tuple(evidence), {item.quantity: item.measured for item in evidence})
 
@@ -130,7 +134,7 @@ def one_level(case: Case) -> Measurement:
     evidence = []
     for oracle in Oracle.both(case, ADDITIVE, reach * case.x, reach * truth.y_star):
         decision = oracle.decision("", "<=", oracle.variance, context={"distance of the query point": reach})
-        evidence.append(decision.run(oracle.setting.sampler(scale=oracle.scale)))
+        evidence.append(decision.run(oracle.sampler()))
     return Measurement(tuple(evidence))
 
 
@@ -183,7 +187,7 @@ def _variances(case: Case, noise: Noise, relation: Relation, *, shared: bool = F
     largest = max(oracle.variance for oracle in oracles)
     for oracle in oracles:
         decision = oracle.decision(f", {noise.model} noise", relation, largest if shared else oracle.variance)
-        yield decision.run(oracle.setting.sampler(scale=oracle.scale))
+        yield decision.run(oracle.sampler())
 
 
 def _directions(case: Case, noise: Noise, relation: Relation) -> Iterator[ComparisonEvidence]:

@@ -25,6 +25,7 @@ from verify.checks.measuring.samples import (
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
+from verify.evidence.betting import VarianceBound
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence, Relation
@@ -192,11 +193,11 @@ def _within_both(case: Case, truth: Truth) -> ComparisonEvidence:
     setting = Setting.at(case, truth, alpha, MATRIX)
     paired = replace(setting, case=replace(case, reading=case.reading.choose(noise_pairing="common")))
     parts = [second_moment(paired, MATRIX.model_copy(update={"on": on})) ** 0.5 for on in (F_ONLY, G_ONLY)]
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity="variance of one sample against (σ_f + α₁ℓ_g‖ỹ - ỹ*‖)²", level=sum(parts) ** 2, width=len(case.x),
         share=case.share, relation="<=", context={"alpha": alpha},
     )  # fmt: skip
-    return decision.run(setting.sampler())
+    return decision.run(setting.sampler(block=RATE_BLOCK))
 
 
 @check("variance-bound/f-noise-only", instances=INSTANCES, needs=("hypergradient",), decisions=2)
@@ -206,11 +207,11 @@ def f_noise_only(case: Case) -> Measurement:
     noise = ADDITIVE.model_copy(update={"on": F_ONLY})
     rate = _rate(case, truth, noise, "per-sample variance, noise in f only")
     setting = Setting.at(case, truth, case.profile.sample_alphas[-1], noise)
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity="variance of one sample, noise in f only", level=second_moment(setting, noise), width=len(case.x),
         share=case.share, relation="<=", context={"alpha": case.profile.sample_alphas[-1]},
     )  # fmt: skip
-    return Measurement((rate, decision.run(setting.sampler())))
+    return Measurement((rate, decision.run(setting.sampler(block=RATE_BLOCK))))
 
 
 @check("variance-bound/g-noise-only", instances=MOVING, needs=("hypergradient",), decisions=2)
@@ -276,10 +277,10 @@ def _constants(case: Case, truth: Truth) -> list[ComparisonEvidence]:
     return found
 
 
-def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> tuple[VarianceDecision, Sampler]:
+def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> tuple[VarianceBound, Sampler]:
     alpha = case.profile.sample_alphas[0]
     setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity=f"variance of the average of {N_g}", level=second_moment(setting, ADDITIVE) / N_g,
         width=len(case.x), share=case.share, wanted=wanted, block=RATE_BLOCK,
         context={"alpha": alpha, "N_g": float(N_g)},

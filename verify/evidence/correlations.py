@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from math import log, sqrt
+from math import inf, isfinite, log, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +27,11 @@ from verify.evidence.premises_of_laws import Taken, law_of_directions, seen_of
 from verify.evidence.shapes import ALARM, Shape
 
 Spectrum: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
+
+
+ATOM = 0.75
+"""Share of equal values beyond which nothing is supported: normal scores of so frequent a value, drawn by lot, lose
+half of a correlation, and more beyond."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +51,7 @@ class CorrelationDecision(SampledDecision):
         """Correlations among the rows of one stream of standard normals, shape (R, n), R a power of two."""
         R, n = rows.shape
         _require_power_of_two(R)
+        told = not _mostly_one_value(rows)
         (rows,), stated = _as_normal(rows)
         tried = n * (3 * R // 2) + n * (n - 1) // 2 * 2 * R
         error = self.share.single.error / (2 * tried)
@@ -65,12 +71,12 @@ class CorrelationDecision(SampledDecision):
                     full = max(full, float(np.abs(shifted[1:]).max()), float(np.abs(mirrored - own).max()))
         bounds = (_cycle_bound(R, error), _pair_bound(R / 2, error))
         seen = max(_detectable(bounds[0], R, self.share.missed), _detectable(bounds[1], R // 2 - 1, self.share.missed))
-        return self._evidence(((full, bounds[0], R), (half, bounds[1], R // 2)), seen, R, stated)
+        return self._evidence(((full, bounds[0], R), (half, bounds[1], R // 2)), seen if told else inf, R, stated)
 
     def between(self, rows: Vector, others: Vector) -> ComparisonEvidence:
         """Correlations between the rows of two streams of standard normals, shapes (R, n)."""
         R, n = rows.shape
-        shared = _shared_memory(rows, others)
+        shared, told = _shared_memory(rows, others), not _mostly_one_value(rows, others)
         (rows, others), stated = _as_normal(rows, others)
         error = self.share.single.error / (2 * n * n * 2 * R)
         one, other = np.fft.rfft(rows, axis=0), np.fft.rfft(others, axis=0)
@@ -80,16 +86,17 @@ class CorrelationDecision(SampledDecision):
                 shifted, mirrored = _circular(one[:, a], other[:, b], R)
                 found = max(found, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
         bound = shared * _pair_bound(float(R), error)
-        return self._evidence(((found, bound, R),), _detectable(bound, R, self.share.missed), R, stated)
+        seen = _detectable(bound, R, self.share.missed)
+        return self._evidence(((found, bound, R),), seen if told else inf, R, stated)
 
     def _evidence(
         self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int, stated: dict[str, Any]
     ) -> ComparisonEvidence:
         worst, bound, pairs = max(sums, key=lambda one: one[0] / one[1])
+        needed = int(samples * (detectable / self.wanted) ** 2) + 1 if isfinite(detectable) else None
         return self.compared(
             measured=worst / pairs, relation="==", predicted=0.0, tolerance=bound / pairs, detectable=detectable,
-            wanted=self.wanted, samples=samples, samples_needed=int(samples * (detectable / self.wanted) ** 2) + 1,
-            **stated,
+            wanted=self.wanted, samples=samples, samples_needed=needed, **stated,
         )  # fmt: skip
 
 
@@ -106,7 +113,7 @@ class DirectionDecision(VarianceDecision):
     def of(cls, whole: VarianceDecision) -> DirectionDecision:
         """The decision along all directions, for one about the total variance of a multiple of the identity."""
         n = whole.width
-        given = {item.name: getattr(whole, item.name) for item in fields(whole)}
+        given = {item.name: getattr(whole, item.name) for item in fields(VarianceDecision)}
         given |= {"level": whole.level / n, "width": 1, "share": whole.share.part(n**2)}
         return cls(**given, directions=n**2)
 
@@ -146,6 +153,12 @@ def _as_normal(*streams: Vector) -> tuple[list[Vector], dict[str, Any]]:
         return list(streams), {"law": "correlations (bilinear)", "checked": checked}
     lot = np.random.default_rng(0)
     return [_scores(rows, lot) for rows in streams], {"law": "correlations (normal scores)", "checked": checked}
+
+
+def _mostly_one_value(*streams: Vector) -> bool:
+    """Whether a component has one value so often that ranks, drawn by lot among equal ones, hide what others say."""
+    most = [np.unique(column, return_counts=True)[1].max() for rows in streams for column in rows.T]
+    return bool(max(most) > ATOM * len(streams[0]))
 
 
 def _shared_memory(*streams: Vector) -> float:

@@ -10,19 +10,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil, inf, isfinite, sqrt
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.evidence.budget import Share
-from verify.evidence.calls import CALLS, TWICE
 from verify.evidence.intervals import Looks, mean_interval, median_interval
-from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, normal_upper
+from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
-from verify.evidence.premises_of_laws import Taken, law_of_calls, law_of_mean, law_of_squares, law_of_variance, shared
+from verify.evidence.premises_of_laws import Taken, law_of_squares, law_of_variance
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
@@ -80,10 +79,6 @@ class GrowingDecision(SampledDecision, ABC):
     def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
         """What the samples so far say, for the error that may be spent on them."""
 
-    def look(self, sampler: Sampler, moments: Moments, error: float) -> ComparisonEvidence:  # noqa: ARG002  # for more
-        """The same, where more may be drawn for it."""
-        return self.evidence(moments, error)
-
     @property
     def may_lack(self) -> float:
         """What is measured below it in few samples may lack something rare that they have not met yet."""
@@ -101,13 +96,15 @@ class GrowingDecision(SampledDecision, ABC):
         while True:
             sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
-            found = self.look(sampler, moments, planned.spends(look))
+            found = self.evidence(moments, planned.spends(look))
             # Its planned end, or beyond once enough would be seen. A law that assumes less may need more samples.
             enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
-            weak = found.law in STANDS_FOR and found.law != "mean (Hotelling, calls)"
-            more = FURTHER if weak and enough and planned.size(look + 1) <= MOST else 0
+            more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
             last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
-            early = moments.count < FEW and 0 < found.measured < self.may_lack
+            early = moments.count < FEW and 0 < found.measured < self.may_lack and not found.holds
+            if early and last:
+                left = f"{moments.count} samples may lack what one in a hundred has, and {FEW} would not"
+                return found.model_copy(update={"broken": left, "tolerance": inf, "detectable": inf})
             if last or not (found.holds or early):
                 return found
             sampler.look += 1
@@ -175,70 +172,6 @@ class VarianceDecision(GrowingDecision):
             wanted=self.level * self.wanted, samples=moments.count, samples_needed=int(self.needed / taken.worth),
             law=taken.law, checked=taken.checked, broken=broken,
         )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeanDecision(GrowingDecision):
-    r"""Mean of isotropic Gaussian vectors of unknown variance against a known one; exact F law.
-
-    :math:`N\|ar X - \mu\|^2 / (n S^2) \sim F_{n, n(N-1)}` with :math:`S^2` the pooled variance per component.
-    What is compared is the distance of the means, in units of X; the wanted shift is a share of the root mean square
-    :math:`\sqrt{n} S` of the noise. The sampler's centre is the predicted mean.
-
-    Noise that all estimates of one call share does not show within calls and moves their mean: what deviates, or
-    scatters from call to call, is decided by the means of further calls, each of them one sample.
-    """
-
-    wanted: float = 0.01
-
-    def tolerance(self, samples: float, error: float) -> float:
-        """Shift that is refuted, in units of the noise's root mean square."""
-        n = self.width
-        return sqrt(f_upper(float(n), float(n * (samples - 1)), error) / samples)
-
-    def detectable(self, samples: float, error: float) -> float:
-        """Smallest shift refuted with the promised power, in the same units.
-
-        A shift of length s leaves the mean closer than the tolerance t only if noise moves it back by s - t: in its
-        direction the mean is normal, and the pooled deviation exceeds its value with a chi-square law.
-        """
-        n, dof = self.width, float(self.width * (samples - 1))
-        missed = self.share.missed / 2
-        scale = sqrt(chi2_upper(dof, missed) / dof)
-        back = normal_upper(missed) / sqrt(samples * n)
-        return self.tolerance(samples, error) * scale + back
-
-    def evidence(self, moments: Moments, error: float) -> ComparisonEvidence:
-        """The distance of the means beside none."""
-        noise, distance = sqrt(moments.variance), float(np.linalg.norm(moments.mean))
-        taken, rounding = law_of_mean(moments), _rounding_of(moments)
-        if taken.covariance is None:
-            tolerance = noise * self.tolerance(moments.count, error)
-            detectable = noise * self.detectable(moments.count, error)
-        else:
-            tolerance, detectable = taken.reach(moments, (error, self.share.missed), rounding)
-        broken = taken.broken
-        return self.compared(
-            measured=distance, relation="==", predicted=0.0, tolerance=inf if broken else tolerance + rounding,
-            detectable=inf if broken else detectable, wanted=noise * self.wanted,
-            samples=moments.count, samples_needed=self.needed, law=taken.law, checked=taken.checked, broken=broken,
-        )  # fmt: skip
-
-    def look(self, sampler: Sampler, moments: Moments, error: float) -> ComparisonEvidence:
-        """The same; nothing is refuted, or supported where calls seem to share noise, but by the means of calls."""
-        found, rounding = self.evidence(moments, error), _rounding_of(moments)
-        noise = shared(moments, rounding)
-        if found.broken or (found.holds and not noise):
-            return found
-        means = Moments(moments.centre)
-        means.add(sampler.means(CALLS, ceil(TWICE * moments.count / CALLS)))
-        taken = law_of_calls(means, noise)
-        tolerance, detectable = taken.reach(means, (error, self.share.missed), rounding)
-        decided = {
-            "measured": float(np.linalg.norm(means.mean)), "tolerance": tolerance + rounding, "detectable": detectable,
-            "samples": found.samples, "law": taken.law, "checked": taken.checked,
-        }  # fmt: skip
-        return found.model_copy(update=decided)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,11 +257,6 @@ class BoundDecision(SampledDecision):
             detectable=2 * (high - low) + 2 * self.slack, wanted=self.wanted, samples=len(values),
             law="median (order statistics)",
         )  # fmt: skip
-
-
-def _rounding_of(moments: Moments) -> float:
-    """Where nothing scatters, only rounding separates equal means."""
-    return ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
 
 
 def _smallest(enough: Callable[[int], bool], block: int) -> int:

@@ -17,16 +17,16 @@ Role = Literal["conclusion", "support"]
 """What decides the verdict, and what is shown beside it."""
 
 Law = Literal[
-    "mean (F)", "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
+    "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
     "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
     "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
     "bounded mean (Bernstein)", "median (order statistics)",
-    "different answers (fourth moment)", "repeats (lots)",
+    "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)",
 ]  # fmt: skip
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 
 WeakLaw = Literal[
-    "mean (Hotelling)", "mean (Hotelling, batches)", "mean (Hotelling, calls)", "variance (scatter of squares)",
+    "mean (Hotelling, calls)", "variance (scatter of squares)",
     "variances along directions (scatter of squares)", "correlations (normal scores)",
     "mean square (scatter of squares)", "exponent (scatter of squares)",
     "exponent (mean squares, scatter of squares)",
@@ -35,8 +35,7 @@ WeakLaw = Literal[
 
 LAWS: tuple[str, ...] = (*get_args(Law), *get_args(WeakLaw))
 STANDS_FOR: dict[str, Law] = {
-    "mean (Hotelling)": "mean (F)", "mean (Hotelling, batches)": "mean (F)",
-    "mean (Hotelling, calls)": "mean (F)",
+    "mean (Hotelling, calls)": "mean (bets)",
     "variance (scatter of squares)": "variance (chi-square)",
     "variances along directions (scatter of squares)": "variances along directions (chi-square)",
     "correlations (normal scores)": "correlations (bilinear)",
@@ -215,6 +214,9 @@ class ComparisonEvidence(Frozen):
         law: What the error rate rests on.
         checked: What the samples say of the shape that the law is about.
         broken: An assumption that no law at hand does without and that the samples break; nothing is decided then.
+        refuted_under: What a refutation takes for granted beside independent estimates, where that is not what a
+            support does.
+        supported_under: The same of a support: a class of laws that no sample can show.
     """
 
     kind: Literal["comparison"] = "comparison"
@@ -235,6 +237,8 @@ class ComparisonEvidence(Frozen):
     law: Law | WeakLaw | None = None
     checked: str | None = None
     broken: str | None = None
+    refuted_under: str | None = None
+    supported_under: str | None = None
 
     @property
     def holds(self) -> bool:

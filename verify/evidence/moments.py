@@ -18,7 +18,8 @@ _PARTS = ("count", "shape", "calls")
 class Moments:
     """Count, mean and summed squared deviations per component, shape (n,); blocks are merged as they come.
 
-    ``shape`` keeps what decisions assume of the law, ``calls`` how the means of blocks scatter.
+    ``cross`` are the summed products of two components' deviations, shape (n, n). ``shape`` keeps what decisions assume
+    of the law, ``calls`` how the means of blocks scatter.
 
     A centre near the mean is subtracted first so that small deviations keep their digits: the mean is that of the
     deviations from it.
@@ -28,12 +29,14 @@ class Moments:
     count: int = 0
     mean: Vector = field(default_factory=lambda: np.zeros(0))
     squares: Vector = field(default_factory=lambda: np.zeros(0))
+    cross: Vector = field(default_factory=lambda: np.zeros((0, 0)))
     shape: Shape = field(default_factory=lambda: Shape(0))
     calls: Calls = field(default_factory=lambda: Calls(0))
 
     def __post_init__(self) -> None:
         if not self.mean.size:
-            self.mean, self.squares = np.zeros_like(self.centre), np.zeros_like(self.centre)
+            n = len(self.centre)
+            self.mean, self.squares, self.cross = np.zeros(n), np.zeros(n), np.zeros((n, n))
         if not self.shape.width:
             self.shape = Shape(len(self.centre))
         if not self.calls.width:
@@ -51,15 +54,16 @@ class Moments:
             mean = deviations[0].copy()
         deviations -= mean
         squares = np.einsum("ij,ij->j", deviations, deviations)
-        self._merge(k, mean, squares)
+        self._merge(k, mean, squares, np.einsum("ij,ik->jk", deviations, deviations))
         self.calls.add(k, mean, float(squares.sum()))
         if self.shape.wanted:
             self.shape.add(deviations)
 
-    def _merge(self, k: int, mean: Vector, squares: Vector) -> None:
+    def _merge(self, k: int, mean: Vector, squares: Vector, cross: Vector) -> None:
         total = self.count + k
         shift = mean - self.mean
         self.squares = self.squares + squares + shift * shift * (self.count * k / total)
+        self.cross = self.cross + cross + np.outer(shift, shift) * (self.count * k / total)
         self.mean = self.mean + shift * (k / total)
         self.count = total
 

@@ -1,8 +1,8 @@
 """Which law a sample's shape allows: the exact one of Gaussian samples, or one that assumes less and is named.
 
 A total variance without that law is compared as if it had fewer degrees of freedom: as many as give a chi-square
-variable the scatter that the squared lengths have, counted twice and corrected for their skewness to first order. A
-mean is compared in the metric of its own covariance, that of averages of batches where neighbours are correlated.
+variable the scatter that the squared lengths have, counted twice and corrected for their skewness to first order. The
+means of calls are compared in the metric of their own covariance.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from spec.exact import Vector
 from verify.evidence.laws import SquareLaw, chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, Law, WeakLaw
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.shapes import BATCH, LASTING, NEIGHBOURS, SHARE, UNSEEN, Shape
+from verify.evidence.shapes import BATCH, NEIGHBOURS, SHARE, Shape
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
 LONE_ALARM = 5.0
 """Standard errors at which the scatter of squares of one fixed sample stands out: it has no further look to be sure."""
-_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (F)"}  # type: ignore[misc]  # keys are those of the literal
+_WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (bets)"}  # type: ignore[misc]  # keys are those of the literal
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Taken:
         if S is None or f <= n:
             return inf, inf
         values, vectors = np.linalg.eigh(S + rounding**2 * np.eye(n))
+        values = np.maximum(values, rounding**2)  # what is 0 along a direction may come out below
         widest, distance = sqrt(float(values[-1])), float(np.linalg.norm(moments.mean))
         # Skewed samples leave a self-normalised mean a longer tail, to first order by this much.
         skewed = 1 + moments.shape.skewness[0] * normal_upper(error / 2) / (3 * sqrt(moments.count))
@@ -64,7 +65,7 @@ def law_of_variance(moments: Moments, error: float, base: Law = "variance (chi-s
         return Taken(base, seen_of(shape))
     least = 2 / shape.width
     worth = min(1.0, least / max(_counted(moments, error) * shape.relative_variance, least))
-    return Taken(_WEAKER[base], seen_of(shape), worth, _rare(shape))
+    return Taken(_WEAKER[base], seen_of(shape), worth, rare(shape))
 
 
 def law_of_directions(moments: Scatter, error: float) -> Taken:
@@ -75,27 +76,7 @@ def law_of_directions(moments: Scatter, error: float) -> Taken:
     if shape.is_silent or (kurtosis - 3 <= NEIGHBOURS * sqrt(24 / moments.count) and not shape.is_correlated):
         return Taken(law, seen)
     scatter = (kurtosis - 1) * max(1.0, shape.grouping[0])
-    return Taken(_WEAKER[law], seen, min(1.0, 2 / _counted(moments, error) / scatter), _rare(shape))
-
-
-def law_of_mean(moments: Moments) -> Taken:
-    """For the mean, whose law minds neither heavy tails nor a variance that changes."""
-    shape = moments.shape
-    skewness, allowed = (0.0, 0.0) if shape.is_silent else shape.skewness
-    if shape.is_silent or (shape.is_isotropic and not shape.is_correlated and skewness <= allowed):
-        return Taken("mean (F)", seen_of(shape))
-    if not shape.is_correlated:
-        covariance = shape.products / (shape.count - 1) / moments.count
-        return Taken("mean (Hotelling)", seen_of(shape), covariance=covariance, freedom=float(shape.count - 1))
-    covariance, freedom = shape.batch_covariance * (BATCH / moments.count), float(shape.freedom[0])
-    value, noise = shape.lasting
-    broken = None
-    if value > max(LASTING, noise) or noise > UNSEEN:
-        lasting = "over" if value > noise else "too few to see that it is not over"
-        broken = f"estimates of one call are correlated ({_correlation(shape)}), {lasting} more than {BATCH} neighbours"
-        broken += ": the law of the mean needs independent ones, or averages of so many that are"
-    law: WeakLaw = "mean (Hotelling, batches)"
-    return Taken(law, seen_of(shape), broken=broken, covariance=covariance, freedom=freedom)
+    return Taken(_WEAKER[law], seen, min(1.0, 2 / _counted(moments, error) / scatter), rare(shape))
 
 
 def law_of_squares(squares: Vector, law: SquareLaw, error: float, base: Law = "mean square (Chernoff)") -> Taken:
@@ -134,6 +115,12 @@ def shared(moments: Moments, rounding: float) -> str | None:
     return f"means of calls scatter {ratio:.3g} times as much as their estimates let them" if ratio > allowed else None
 
 
+def correlated(shape: Shape) -> str | None:
+    """That neighbours deviate alike, in words; what leans the other way only makes a mean surer."""
+    alike = shape.is_correlated and shape.correlation[0] > 0
+    return f"estimates of one call are correlated ({_correlation(shape)})" if alike else None
+
+
 def law_of_calls(means: Moments, noise: str | None) -> Taken:
     """For the mean of calls' means, each of them one sample; what estimates of one call share is no matter then."""
     covariance = means.shape.products / (means.count - 1) / means.count
@@ -148,7 +135,7 @@ def _counted(moments: Moments, error: float) -> float:
     return float(COUNTED * (1 + skewed) ** 2)
 
 
-def _rare(shape: Shape) -> str | None:
+def rare(shape: Shape) -> str | None:
     """That the scatter is no scatter, where it is not."""
     return _too_large(shape.largest_share)
 

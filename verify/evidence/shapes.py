@@ -27,10 +27,6 @@ NEIGHBOURS = 4.0
 """The same for the largest of several correlations."""
 SHARE = 0.25
 """Largest share of one batch in the scatter of all: beyond, it is no scatter but one batch."""
-UNSEEN = 0.3
-"""Correlation of neighbouring batches that must be seen before they count as independent."""
-LASTING = 0.1
-"""Correlation of neighbouring batches beyond which batches of this length are no remedy."""
 
 
 @dataclass
@@ -38,14 +34,13 @@ class Shape:
     """Sums over a sample of deviations d, shape (k, n), and of their squared lengths q.
 
     ``sizes`` are count, Σq, Σq², Σq³; ``lags`` count, sum and sum of squares of d(t)·d(t+l), a row a lag; ``batches``
-    those of the mean q of a batch, and its largest; ``apart`` those of products of neighbouring batches' means.
+    those of the mean q of a batch, and its largest.
     """
 
     width: int
     sizes: Vector = field(default_factory=lambda: np.zeros(4))
     lags: Vector = field(default_factory=lambda: np.zeros((len(LAGS), 3)))
     batches: Vector = field(default_factory=lambda: np.zeros(4))
-    apart: Vector = field(default_factory=lambda: np.zeros(3))
     freedom: Vector = field(default_factory=lambda: np.zeros(1))
     cubes: Vector = field(default_factory=lambda: np.zeros(0))
     products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
@@ -79,7 +74,6 @@ class Shape:
         self.batches[3] = max(self.batches[3], float(size.max()))
         self.batch_products += np.einsum("ij,ik->jk", mean, mean)
         self.freedom += m - m * BATCH / k
-        self.apart += _three(np.einsum("ij,ij->i", mean[:-1], mean[1:]) + one / k)
 
     @property
     def count(self) -> int:
@@ -159,12 +153,19 @@ class Shape:
         return float(max(0.0, third - 3 * first * second + 2 * first**3) / one**1.5) if one > 0 else 0.0
 
     @property
+    def is_light(self) -> bool:
+        """Whether tails are no heavier than Gaussian ones."""
+        return self.is_silent or self.kurtosis[0] - 3 <= self.kurtosis[1]
+
+    @property
+    def is_dependent(self) -> bool:
+        """Whether neighbours, or their squares, depend on each other."""
+        return not self.is_silent and (self.is_correlated or self.grouping[0] - 1 > self.grouping[1])
+
+    @property
     def is_gaussian(self) -> bool:
         """Whether nothing is seen that a total variance's chi-square law does not know; light tails are no harm."""
-        if self.is_silent:
-            return True
-        kurtosis, allowed = self.kurtosis
-        return kurtosis - 3 <= allowed and not self.is_correlated and self.grouping[0] - 1 <= self.grouping[1]
+        return self.is_light and not self.is_dependent
 
     @property
     def is_correlated(self) -> bool:
@@ -193,15 +194,6 @@ class Shape:
     def batch_covariance(self) -> Vector:
         """Of a batch's mean deviation, shape (n, n)."""
         return np.asarray(self.batch_products / max(1.0, float(self.freedom[0])))
-
-    @property
-    def lasting(self) -> tuple[float, float]:
-        """Correlation of neighbouring batches' means, and what passes for none."""
-        pairs, total, squares = self.apart
-        size = float(np.trace(self.batch_covariance))
-        if pairs < 8 or not size > 0:
-            return 0.0, 1.0
-        return float(total / pairs / size), float(NEIGHBOURS * sqrt(squares) / pairs / size)
 
     def state(self) -> dict[str, Any]:
         """Everything, as plain data to go on from."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.anytime import VarianceBets
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.moments import Moments
 
@@ -55,18 +56,38 @@ class _Growing:
 class Sampler(_Growing):
     """Draws blocks of vectors and keeps their moments.
 
-    ``look`` is the last planned size at which these were decided upon; 0 before the first.
+    ``look`` is the last planned size at which these were decided upon; 0 before the first. ``bets`` are those on the
+    variance, which see every block as it comes.
     """
 
     moments: Moments
     block: int = BLOCK
     done: int = 0
     look: int = 0
+    bets: VarianceBets | None = None
+    _given: dict[str, Any] | None = None
+
+    def follow(self, bets: VarianceBets) -> VarianceBets:
+        """Bet on all blocks, from the first: before any is drawn, or where an earlier run or decision did the same.
+
+        Raises:
+            ValueError: If blocks were drawn that nobody bet on.
+        """
+        if self.bets is None:
+            if self._given is not None:
+                bets.restore(self._given)
+            elif self.done:
+                raise ValueError("bets must be laid before anything is drawn")
+            self.bets = bets
+        return self.bets
 
     def reach(self, count: int) -> Moments:
         """Draw whole blocks until at least ``count`` samples are in."""
         while self.moments.count < count:
-            self.moments.add(self.draw(self.streams.block(self.done), self.block))
+            rows = self.draw(self.streams.block(self.done), self.block)
+            if self.bets is not None:
+                self.bets.add(rows - self.moments.centre)
+            self.moments.add(rows)
             self.done += 1
         return self.moments
 
@@ -77,13 +98,16 @@ class Sampler(_Growing):
 
     def state(self) -> dict[str, Any]:
         """Everything but the subject, as plain data."""
-        return super().state() | {"done": self.done, "look": self.look, "moments": self.moments.state()}
+        laid = self._given if self.bets is None else self.bets.state()
+        bets = {} if laid is None else {"bets": laid}
+        return super().state() | {"done": self.done, "look": self.look, "moments": self.moments.state()} | bets
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         super().restore(state)
         self.done, self.look = int(state["done"]), int(state["look"])
         self.moments = type(self.moments).resume(state["moments"])
+        self._given = state.get("bets")
 
 
 @dataclass

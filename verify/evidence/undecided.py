@@ -22,6 +22,8 @@ def undecided(rate: RateEvidence, claimed: float, resolution: float) -> str:
     if not rate.settled:
         return f"{_bends(rate)}; {further} would tell."
     low, high = rate.interval
+    if not low <= claimed <= high and max(abs(low - claimed), abs(high - claimed)) <= resolution:
+        return f"the claim lies outside the interval, by less than the {resolution:g} of an order that would refute it."
     if rate.rung == "statistical" and rate.samples and high > low:
         room = abs(resolution - abs(rate.exponent - claimed))
         growth = ((high - low) / 2 / room) ** 2 if room > 0 else math.inf

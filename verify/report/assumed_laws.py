@@ -11,9 +11,8 @@ from verify.report.model import Result
 _SHORT_MEMORY = "estimates with a fourth moment that over 32 neighbours are independent"
 _PASSED = "a power law, or a crossing whose middle the sweep has passed"
 ASSUMES = {
-    "mean (F)": "independent Gaussian estimates of equal variance along every direction",
-    "mean (Hotelling)": "independent estimates of any one covariance, their mean nearly Gaussian",
-    "mean (Hotelling, batches)": "estimates that over 32 neighbours are independent, their mean nearly Gaussian",
+    "mean (bets)": "independent estimates",
+    "variance (bets)": "independent estimates",
     "mean (Hotelling, calls)": "calls that are independent, the means of their estimates nearly Gaussian",
     "variance (chi-square)": "independent Gaussian estimates of equal variance",
     "variance (scatter of squares)": _SHORT_MEMORY,
@@ -42,7 +41,7 @@ def assumed(item: RateEvidence | ComparisonEvidence | PremiseEvidence) -> str:
     """The line, or nothing where nothing was sampled."""
     if isinstance(item, PremiseEvidence) or item.error_rate is None or item.law is None:
         return ""
-    parts = [f"Assumes {ASSUMES[item.law]}"]
+    parts = [f"Assumes {ASSUMES[item.law]}{_premises(item)}"]
     if item.checked:
         parts[0] += f": checked on these samples ({item.checked.replace('-', '−')})"
     if isinstance(item, ComparisonEvidence) and item.broken:
@@ -51,6 +50,17 @@ def assumed(item: RateEvidence | ComparisonEvidence | PremiseEvidence) -> str:
     if item.detectable is not None and math.isfinite(item.detectable):
         parts.append(f"would have seen {_seen(item)}")
     return "; ".join(parts) + "."
+
+
+def _premises(item: RateEvidence | ComparisonEvidence) -> str:
+    """What a refutation and a support stand on, where these are two."""
+    if isinstance(item, RateEvidence) or item.refuted_under is None:
+        return ""
+    if item.refuted_under == item.supported_under:
+        return f" and {item.refuted_under}"
+    if not item.holds:
+        return f"; refuted under {item.refuted_under}"
+    return f"; supported within the class “{item.supported_under}”, to be refuted under {item.refuted_under}"
 
 
 def _seen(item: RateEvidence | ComparisonEvidence) -> str:

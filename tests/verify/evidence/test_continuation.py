@@ -12,8 +12,9 @@ from spec import InvalidInputError
 from verify.checks.measuring import samples as draws
 from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
+from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import Share, level_of
-from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.moments import Moments
 from verify.evidence.streams import BLOCK, BoundedSampler, Ledger, Sampler, Streams
@@ -136,16 +137,17 @@ def test_a_decision_beyond_its_planned_looks_goes_on_where_it_stopped():
             begun.restore(json.loads(json.dumps(given)))
         share = Share(1e-6, level=level)
         made = {
-            "variance": VarianceDecision("v", share, level=2.0, width=2, wanted=0.02, limit=4096, block=64),
-            "mean": MeanDecision("m", share, width=2, wanted=0.02, limit=4096, block=64),
+            "planned": VarianceDecision("v", share, level=2.0, width=2, wanted=0.02, limit=4096, block=64),
+            "variance": VarianceBound("v", share, level=2.0, width=2, wanted=0.02, limit=1024, block=64),
+            "mean": MeanBound("m", share, width=2, second_moment=2.0, wanted=0.02, limit=4096, block=64),
         }[kind].run(begun)
         return made, begun.state()
 
-    for kind in ("variance", "mean"):
+    for kind in ("planned", "variance", "mean"):
         short, state = decide(kind, 0)
         assert not short.powered
         assert decide(kind, 2, state) == decide(kind, 2)
-        assert decide(kind, 2)[0].samples == 16 * short.samples
+        assert decide(kind, 2)[0].samples > 4 * short.samples
 
 
 def test_a_confidence_sequence_goes_on_where_it_stopped():

@@ -109,3 +109,15 @@ def test_a_covariance_that_is_no_multiple_of_the_identity_is_refuted():
 def test_directions_need_moments_that_keep_them():
     with pytest.raises(InvalidInputError, match="moments: must keep"):
         DirectionDecision.of(VarianceDecision("v", SHARE, level=2.0, width=2)).seen(Moments(np.zeros(2)))
+
+
+def test_values_that_are_mostly_one_support_nothing_and_coins_do():
+    rng = np.random.default_rng(5)
+    coins = np.where(rng.random((512, 2)) < 0.5, -1.0, 1.0)
+    decision = CorrelationDecision("c", Share(1e-4), wanted=0.9)
+    assert decision.within(coins).powered
+    rare = np.where(rng.random((512, 2)) < 0.01, 10.0, -0.1)
+    found = decision.within(rare)
+    assert found.holds
+    assert not found.powered
+    assert not decision.between(rare, coins).powered

@@ -9,7 +9,7 @@ from spec.claims import find
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
-from verify.evidence.decisions import MeanDecision, SquareDecision, VarianceDecision
+from verify.evidence.decisions import SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
@@ -29,11 +29,6 @@ def sampler(law, seed=0, *, change=lambda rows: rows, kind=Moments):
 def of_variance(law, seed=0, factor=1.0, **stated) -> ComparisonEvidence:
     decision = VarianceDecision("v", SHARE, level=2.0, width=WIDTH, wanted=0.2, block=512, **stated)
     return decision.run(sampler(law, seed, change=lambda rows: rows * factor**0.5))
-
-
-def of_mean(law, seed=0, shift=0.0) -> ComparisonEvidence:
-    decision = MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512)
-    return decision.run(sampler(law, seed, change=lambda rows: rows + shift))
 
 
 @pytest.mark.parametrize("law", ["Gauss", "Rademacher", "mixture"])
@@ -73,56 +68,6 @@ def test_too_little_variance_is_not_refuted_by_what_one_outlier_may_still_add():
     found = decision.evidence(sampler("Gauss", change=spiked).reach(512), 1e-2)
     assert found.broken is None or "fourth moment" in found.broken
     assert decide(find("stochastic-oracles").repaired.bound, [found]).verdict is not Verdict.SUPPORTED
-
-
-@pytest.mark.parametrize(
-    ("law", "taken"), [("AR(.3)", "mean (Hotelling, batches)"), ("anisotropic", "mean (Hotelling)"),
-                       ("lognormal", "mean (Hotelling)"), ("Gauss", "mean (F)")],
-)  # fmt: skip
-def test_a_right_mean_is_not_refuted_and_a_shifted_one_is(law, taken):
-    right = [of_mean(law, seed) for seed in range(10)]
-    assert all(item.holds and item.powered for item in right)
-    assert taken in {item.law for item in right}
-    assert not any(of_mean(law, seed, shift=0.15).holds for seed in range(5))
-
-
-def test_the_mean_of_samples_with_long_memory_is_left_open_by_name():
-    def remember(rows):
-        return rows + np.repeat(rows[::256], 256, axis=0)[: len(rows)]
-
-    decision = MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512)
-    found = decision.run(sampler("Gauss", change=remember))
-    assert found.broken is not None
-    decided = decide(find("stochastic-oracles").repaired.bound, [found])
-    assert decided.verdict is Verdict.INCONCLUSIVE
-    assert "estimates of one call are correlated (lag" in decided.sentence
-
-
-def of_calls(share, seed, *, shift=0.0, within=True):
-    """The mean of estimates that have this share of their noise from their call."""
-
-    def draw(rng, k):
-        own = rng.laplace(size=(k, WIDTH)) / 2**0.5 if within else np.zeros((k, WIDTH))
-        return (1 - share) ** 0.5 * own + share**0.5 * rng.standard_normal((1, WIDTH)) + shift
-
-    stream = Sampler(draw, Streams((seed, 5)), Moments(np.zeros(WIDTH)), 512)
-    return MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512).run(stream)
-
-
-@pytest.mark.parametrize(("share", "within"), [(0.003, True), (0.01, True), (0.5, True), (1.0, False)])
-def test_noise_that_a_whole_call_shares_refutes_no_right_mean(share, within):
-    right = [of_calls(share, seed, within=within) for seed in range(8)]
-    assert all(item.holds for item in right)
-    if share > 0.1:
-        decided = decide(find("stochastic-oracles").repaired.bound, right[:1])
-        assert decided.verdict is Verdict.INCONCLUSIVE
-        assert "means of calls scatter" in decided.sentence
-    assert not any(of_calls(share, seed, shift=0.6, within=within).holds for seed in range(4))
-
-
-def test_a_subject_without_noise_is_held_to_rounding():
-    stream = Sampler(lambda _, k: np.full((k, WIDTH), 1e-6), Streams((0, 5)), Moments(np.zeros(WIDTH)), 512)
-    assert not MeanDecision("m", SHARE, width=WIDTH, wanted=0.1, block=512).run(stream).holds
 
 
 def test_squares_that_never_vary_are_worth_as_much_as_gaussian_ones():

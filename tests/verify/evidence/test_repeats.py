@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
+from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import Share
 from verify.evidence.calls import Calls
-from verify.evidence.decisions import MeanDecision, VarianceDecision
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.laws import binomial_interval
 from verify.evidence.moments import Moments
 from verify.evidence.repeats import KURTOSIS, Lots, answers_needed, different_answers, repeats
@@ -106,7 +107,8 @@ def test_a_sample_without_scatter_is_no_crash(size):
         return size * rng.standard_normal((count, 2))
 
     for decision in (
-        MeanDecision("m", SHARE, width=2, limit=4096, block=256),
+        MeanBound("m", SHARE, width=2, second_moment=1.0, limit=4096, block=256),
+        VarianceBound("v", SHARE, level=1.0, width=2, relation="<=", limit=4096, block=256),
         VarianceDecision("v", SHARE, level=1.0, width=2, relation="<=", limit=4096, block=256),
     ):
         assert decision.run(Sampler(draw, Streams((1, 2)), Moments(np.zeros(2)), block=256)).holds

@@ -9,7 +9,7 @@ import pytest
 
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.evidence.moments import Moments
-from verify.evidence.shapes import BATCH, ENOUGH, Shape
+from verify.evidence.shapes import ENOUGH, Shape
 
 WIDTH = 2
 
@@ -53,16 +53,6 @@ def test_correlated_neighbours_are_seen_with_their_size(law):
     shape = shape_of(law)
     assert shape.is_correlated
     assert shape.correlations[0] == pytest.approx(float(law[3:-1]), abs=0.03)
-    value, _ = shape.lasting
-    assert value < 0.1
-
-
-def test_long_memory_outlasts_a_batch():
-    rng, shape = np.random.default_rng(0), Shape(1)
-    rows = np.repeat(rng.standard_normal((128, 1)), 8 * BATCH, axis=0) + rng.standard_normal((128 * 8 * BATCH, 1))
-    shape.add(rows - rows.mean(axis=0))
-    value, allowed = shape.lasting
-    assert value > max(0.5, allowed)
 
 
 def test_correlated_components_are_no_correlation_in_time():

@@ -66,3 +66,14 @@ def test_numbers_in_print():
     assert [number(value) for value in (-0.001, 0.0, -0.01, math.inf)] == ["0.00", "0.00", "-0.01", "∞"]
     assert shown_interval(-math.inf, 1.95) == "at most 1.95 in the limit"
     assert shown_interval(-0.001, math.inf) == "at least 0.00 in the limit"
+
+
+def test_a_claim_outside_the_interval_by_little_is_neither_refuted_nor_supported():
+    # N^-0.95 is no 1/N, and a/(1 + log 1/a) no a: a tenth of an order off is what refutes, not what passes.
+    near = decide(bound(1, "upper"), [sampled(0.92, 0.98, 0.95, limit=(0.9, 1.0), limit_missed=(0.9, 1.0))])
+    assert near.verdict is Verdict.INCONCLUSIVE
+    assert "the claim lies outside the interval, by less than the 0.1 of an order that would refute it" in near.sentence
+    over = decide(bound(1, "upper"), [sampled(0.92, 1.01, 0.97, limit=(0.9, 1.0), limit_missed=(0.9, 1.0))])
+    assert over.verdict is Verdict.SUPPORTED
+    edge = decide(bound(1, "upper"), [sampled(0.85, 0.98, 0.92, limit=(0.9, 1.0))])
+    assert "straddles" in edge.sentence

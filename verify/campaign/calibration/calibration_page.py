@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration
 from verify.campaign.calibration.drift_price import SEEN, Price
-from verify.campaign.calibration.law_columns import LawAchieved
+from verify.campaign.calibration.law_columns import UNSEEN, LawAchieved
 from verify.campaign.calibration.outcomes import runs_to_show
 from verify.campaign.calibration.sweeps import FIRST, START, STEPS
 from verify.evidence.budget import EFFORT_STEP
@@ -34,7 +34,7 @@ def page(counted: Counted) -> str:
     parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}",
                          needed=runs_to_show(1e-3, CONFIDENCE))]  # fmt: skip
     parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
-    parts.append(MEANS.format(calls=CALLS))
+    parts.append(MEANS.format(calls=CALLS, unseen=", ".join(UNSEEN)))
     parts.append("## Right subjects refuted\n\n" + _achieved((table.whole, *table.false_refutations)))
     parts.append("## Violations of the stated smallest size missed\n\n" + _achieved(table.missed_violations))
     parts.append("## Sweeps that bend: a right claim refuted\n\n" + _achieved(table.sweeps_refuted))
@@ -106,14 +106,18 @@ Each cell: share of right subjects refuted / of wrong ones supported / of right 
 named; a tick where both promises are shown to be kept. A dash: the noise is itself what the decision refutes, or may.
 Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 among all of its decisions."""
 
-MEANS = """### Why means need no more machinery
+MEANS = """### What these decisions rest on
 
-A mean is compared in the metric of its own covariance (F or Hotelling's law, of averages of neighbours where these are
-correlated) at a few planned looks that share the error out; how often it errs is counted above.
+A mean is refuted and supported given the second moment that is stated, whatever else the law is; a variance is refuted
+from above under its bound alone, and supported, or refuted from below, within a class of laws that the evidence names:
+Gaussian noise, or where the samples are not Gaussian noise of a kurtosis of 10 at most, and beyond nothing is decided
+from that side. Both are bets that may be looked at after any block: of a violation of the wanted size it is promised
+that it is seldom supported, at whatever look. A support is as good as its class, as samples that have met no outlier
+look Gaussian: none is promised of {unseen}.
 
-What it does not know is noise that all estimates of one call share. So nothing is refuted by it alone: where a
-deviation shows, the means of {calls} further calls are compared, each of them one sample, and only what these refute is
-refuted."""
+What bets do not know is noise that all estimates of one call share, and estimates that are correlated. Where these are
+seen a variance is decided at a few planned looks by a law that assumes less; a mean, and whatever deviation is found of
+one, by the means of {calls} further calls, each of them one sample: only what these refute as well is refuted."""
 
 CROSSINGS = """## What no number of samples tells
 

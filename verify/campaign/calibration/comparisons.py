@@ -15,9 +15,10 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
+from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
-from verify.evidence.decisions import BoundDecision, MeanDecision, SquareDecision, VarianceDecision
+from verify.evidence.decisions import BoundDecision, SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
 from verify.evidence.repeats import answers_needed, different_answers, repeats
@@ -68,6 +69,8 @@ class Kind:
     """Which way a wrong subject is bent."""
     relative: bool = False
     """Whether the bend is a share of the predicted value."""
+    supports: bool = False
+    """Whether what is promised of a violation of the wanted size is that it is seldom supported, at whatever look."""
 
     @property
     def name(self) -> str:
@@ -76,7 +79,8 @@ class Kind:
 
     def bend(self, evidence: Evidence) -> float:
         """The smallest violation that evidence on a right subject states, in the terms of :attr:`run`."""
-        size = self.sign * (evidence.detectable or 0.0)
+        wanted = evidence.wanted if self.supports and isinstance(evidence, ComparisonEvidence) else evidence.detectable
+        size = self.sign * (wanted or 0.0)
         return size / evidence.predicted if self.relative and isinstance(evidence, ComparisonEvidence) else size
 
 
@@ -100,14 +104,17 @@ def _variance_of(setting: Setting) -> float:
 
 
 def _mean(case: Case, share: Share, bend: float) -> Evidence:
-    decision = MeanDecision(quantity="mean", width=len(case.x), share=share, wanted=0.1, block=BLOCK)
-    return decision.run(bent_setting(case, shift=bend / len(case.x) ** 0.5).sampler(block=BLOCK))
+    setting = bent_setting(case, shift=bend / len(case.x) ** 0.5)
+    decision = MeanBound("mean", share, width=len(case.x), second_moment=_variance_of(setting), wanted=0.1, block=BLOCK)
+    return decision.run(setting.sampler(block=BLOCK))
 
 
-def _variance(relation: Relation) -> Callable[[Case, Share, float], Evidence]:
+def _variance(
+    relation: Relation, kind: type[VarianceDecision] = VarianceBound
+) -> Callable[[Case, Share, float], Evidence]:
     def run(case: Case, share: Share, bend: float) -> Evidence:
         setting = bent_setting(case, factor=lambda _: (1 + bend) ** 0.5)
-        decision = VarianceDecision(
+        decision = kind(
             quantity="variance", level=_variance_of(setting), width=len(case.x), share=share,
             relation=relation, wanted=0.1, block=BLOCK,
         )  # fmt: skip
@@ -179,10 +186,11 @@ def _repeats(case: Case, share: Share, bend: float) -> Evidence:
 
 
 COMPARISONS = (
-    Kind("mean (F)", "", _mean),
-    Kind("variance (chi-square)", "both sides", _variance("=="), relative=True),
-    Kind("variance (chi-square)", "from above", _variance("<="), relative=True),
-    Kind("variance (chi-square)", "from below", _variance(">="), relative=True, sign=-1),
+    Kind("mean (bets)", "", _mean, supports=True),
+    Kind("variance (bets)", "both sides", _variance("=="), relative=True, supports=True),
+    Kind("variance (bets)", "from above", _variance("<="), relative=True, supports=True),
+    Kind("variance (bets)", "from below", _variance(">="), relative=True, sign=-1, supports=True),
+    Kind("variance (chi-square)", "both sides", _variance("==", VarianceDecision), relative=True),
     Kind("variances along directions (chi-square)", "", _direction, relative=True),
     Kind("correlations (bilinear)", "within a stream", _correlation("within")),
     Kind("correlations (bilinear)", "between streams", _correlation("between")),

@@ -60,6 +60,30 @@ def _lognormal(rng: np.random.Generator, k: int, n: int) -> Vector:
     return np.asarray(made / ((np.exp(v) - 1) * np.exp(v)) ** 0.5)
 
 
+def _two_point(p: float) -> Noise:
+    """Each component has its rare value with probability p."""
+    low, high = -((p / (1 - p)) ** 0.5), ((1 - p) / p) ** 0.5
+    return lambda rng, k, n: np.where(rng.random((k, n)) < p, high, low)
+
+
+def _outliers(share: float, size: float) -> Noise:
+    """A share of the rows is so many times as long."""
+    whole = (1 + share * (size**2 - 1)) ** 0.5
+    return lambda rng, k, n: rng.standard_normal((k, n)) * np.where(rng.random((k, 1)) < share, size, 1.0) / whole
+
+
+def _pareto(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """Tail of power 4.5: a fourth moment, and no fifth."""
+    mean, variance = 4.5 / 3.5, 4.5 / 3.5**2 / 2.5
+    return np.asarray((1 + rng.pareto(4.5, (k, n)) - mean) / variance**0.5)
+
+
+def _sphere(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """Every row is as long as any other."""
+    rows = rng.standard_normal((k, n))
+    return np.asarray(n**0.5 * rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
 def _mixture(rng: np.random.Generator, k: int, n: int) -> Vector:
     """Two equal heaps of half the deviation each, apart so that the variance is one."""
     return np.asarray(0.75**0.5 * rng.choice([-1.0, 1.0], (k, n)) + 0.5 * rng.standard_normal((k, n)))
@@ -84,5 +108,12 @@ NOISE_LAWS: dict[str, Noise] = {
     "finite sum": _finite_sum,
     "lognormal": _lognormal,
     "mixture": _mixture,
+    "two-point .01": _two_point(0.01),
+    "two-point .001": _two_point(0.001),
+    "outliers .1 % × 60": _outliers(1e-3, 60.0),
+    "outliers .01 % × 100": _outliers(1e-4, 100.0),
+    "Pareto 4.5": _pareto,
+    "sphere": _sphere,
+    "rank one": lambda rng, k, n: rng.standard_normal((k, 1)) * np.ones((1, n)),
     "shared by a call": _shared,
 }

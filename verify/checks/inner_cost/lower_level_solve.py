@@ -175,6 +175,10 @@ def _rate_of_floors(
        decisions=2, sure=1)  # fmt: skip
 def samples_for_accuracy(case: Case) -> Measurement:
     """Noisy steps against the accuracy of the pair that the subject's own iterations reach, and its size."""
+    return looked_twice(case, _samples)
+
+
+def _samples(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case.instance, truth, sigma=SMALL.scale("g.y"))
     law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})

@@ -132,9 +132,13 @@ def sampled_rates(
 
     ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``first`` is the
     samples a point at the first look. Without a deciding variable it measures in support, at the second look.
+
+    What one look refutes the next one must refute, too: a law that is no power may look like one early. What is asked
+    with more effort is not supported by fewer samples than that is for.
     """
     share = share or case.share
     looks = Looks(first or RATE_BLOCK, share.error)
+    refuted_at = -1
     while True:
         look = max(1, settings[0][1].look)
         estimates: list[Estimate] = []
@@ -158,9 +162,14 @@ def sampled_rates(
         if deciding is None:
             if look == 2:
                 return made
-        elif (
-            look >= RATE_LOOKS + share.level + (RATE_FURTHER if worst.worth < 1 else 0)
-            or str(decide(case.bound, [made[deciding]]).verdict) != "INCONCLUSIVE"
-        ):
-            return made
+        else:
+            verdict = str(decide(case.bound, [made[deciding]]).verdict)
+            if verdict == "REFUTED" and refuted_at != look - 1:
+                refuted_at = look
+            elif (
+                verdict == "REFUTED"
+                or (verdict == "SUPPORTED" and look > share.level)
+                or look >= RATE_LOOKS + share.level + (RATE_FURTHER if worst.worth < 1 else 0)
+            ):
+                return made
         settings[0][1].look += 1

@@ -16,7 +16,7 @@ from verify.evidence.model import ComparisonEvidence
 from verify.subjects import ReferenceSubject
 
 
-def evidence(error_rate, law="mean (F)"):
+def evidence(error_rate, law="mean (bets)"):
     return ComparisonEvidence(quantity="q", measured=1, relation="==", predicted=1, error_rate=error_rate, law=law)
 
 

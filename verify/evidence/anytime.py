@@ -1,0 +1,216 @@
+r"""Wealth of bets against a hypothesis: what may be looked at after any sample, and gone on from at any time.
+
+An *e-process* against a hypothesis starts at 1 and is worth at most 1 on average at every time, whatever law of the
+hypothesis draws the samples; it reaches 1/a with probability at most a, ever (Ville 1939). Here each is an average over
+bets of products whose factors have conditional means of at most 1, and depends on sums alone, so that looking costs
+nothing and the interval of all values that are not refuted is had by bisection.
+
+====================  ===============================  ==============================================================
+refuted               premises                         factor of one sample; source
+====================  ===============================  ==============================================================
+E X <= v              X >= 0, nothing else             1 - b + b X/v, 0 <= b <= 1; Waudby-Smith and Ramdas 2024
+E X = m               E‖X - EX‖² <= v                  exp(b·Y - (b·Y)²/6 - ‖b‖² v/3), Y = X - m, by Delyon 2009:
+                                                       exp(y - y²/6) <= 1 + y + y²/3; averaged over a normal b
+E X >= m              X = ‖d‖², d isotropic Gaussian   exp(-b X/m) (1 + 2b/n)^(n/2)
+E X >= m              X >= 0, E X² <= k (E X)²         exp(-b X/m)/(1 - b + k b²/2), by exp(-z) <= 1 - z + z²/2
+====================  ===============================  ==============================================================
+
+Nothing refutes "E X >= m" without a class of laws: no e-value against it ever exceeds 1 (Bahadur and Savage 1956;
+Larsson, Ramdas and Ruf 2025). A refuted and a supported bound of a variance therefore stand on different premises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf, log, log1p, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from spec.exact import Vector
+from verify.evidence.moments import Moments
+
+UNIT = 8
+"""Rows behind one unbiased variance: pairs would cost twice the samples, more of them blunt the best bets."""
+SPREAD = 4.0 ** np.arange(-4, 5)
+"""Bets beside the one that is best for the wanted violation, in units of it; they share half of the initial wealth."""
+NARROW = 1e-10
+"""Relative width to which the edge of what is refuted is known, from the side that is."""
+STEEPEST = 1 - 1e-9
+"""Largest bet: all but nothing of the wealth."""
+
+
+@dataclass
+class VarianceBets:
+    """Bets that variances of units of rows are larger than a level says, kept for all levels at once.
+
+    A bet c > 0 against the level v puts a share c v/(1 + c v) of its wealth on X/v: its factor is (1 + c X)/(1 + c v).
+    ``bets`` and ``log_weights`` have shape (k,); ``gains`` are the sums of log(1 + c X), ``count`` and ``total`` those
+    of the units. Rows of one block that do not fill a unit are left out.
+    """
+
+    bets: Vector
+    log_weights: Vector
+    count: int = 0
+    total: float = 0.0
+    gains: Vector = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def against(cls, level: float, width: int, wanted: float) -> VarianceBets:
+        """With half of the wealth on the bet that is best where Gaussian vectors have 1 + wanted times the level."""
+        scatter = 1 + 2 / (width * (UNIT - 1))
+        best = wanted / (scatter * (1 + wanted) ** 2 - 2 * wanted - 1)
+        shares = np.minimum(np.concatenate([[best], best * SPREAD]), STEEPEST)
+        weights = np.concatenate([[0.5], np.full(len(SPREAD), 0.5 / len(SPREAD))])
+        return cls(shares / (1 - shares) / level, np.log(weights), gains=np.zeros(len(shares)))
+
+    def add(self, rows: Vector) -> None:
+        """Take in a block, shape (k, n): the unbiased total variances of its units."""
+        units = len(rows) // UNIT
+        parts = rows[: units * UNIT].reshape(units, UNIT, -1)
+        around = parts - parts.mean(axis=1, keepdims=True)
+        self.units(np.einsum("ijk,ijk->i", around, around) / (UNIT - 1))
+
+    def units(self, found: Vector) -> None:
+        """Take in values >= 0 whose mean is the variance, shape (k,)."""
+        self.gains = self.gains + np.log1p(found[:, None] * self.bets).sum(axis=0)
+        self.count, self.total = self.count + len(found), self.total + float(found.sum())
+
+    @property
+    def mean(self) -> float:
+        """Of the units, an unbiased variance."""
+        return self.total / self.count
+
+    def log_wealth(self, level: float) -> float:
+        """Against "at most this level"."""
+        return float(logsumexp(self.gains - self.count * np.log1p(self.bets * level) + self.log_weights))
+
+    def least(self, error: float) -> float:
+        """The level below which all are refuted at this error: the variance is at least that."""
+        return _edge(self.log_wealth, 0.0, self.mean, -log(error)) if self.mean > 0 else 0.0
+
+    def state(self) -> dict[str, Any]:
+        """Everything that samples change, as plain data."""
+        return {"count": self.count, "total": self.total, "gains": self.gains.tolist()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.count, self.total, self.gains = state["count"], state["total"], np.array(state["gains"])
+
+
+@dataclass(frozen=True)
+class NoiseClass:
+    """Laws within which samples may support a bound of a variance.
+
+    ``kurtosis`` is the largest E‖d‖⁴/(E‖d‖²)²; none is that of Gaussian vectors, ``inf`` of any with a second moment.
+    """
+
+    name: str
+    kurtosis: float | None = None
+
+    def most(self, bets: VarianceBets, squares: tuple[float, float], width: int, bet: float, error: float) -> float:
+        """The variance beyond which all are refuted at this error, within the class; ``inf`` where none is.
+
+        ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are.
+        """
+        if self.kurtosis is None:
+            total, freedom = squares
+            price = width / 2 * float(np.log1p(2 * bet / width)) * freedom
+        else:
+            unit = 1 + (self.kurtosis - 1) / UNIT + 2 / (UNIT * (UNIT - 1))
+            total, price = bets.total, -bets.count * float(np.log1p(-bet + bet * bet * unit / 2))
+        left = price + log(error)
+        return bet * total / left if left > 0 else inf
+
+    def bet(self, width: int, wanted: float) -> float:
+        """The best one where the variance is as claimed and a violation of the wanted size is to be refuted."""
+        if self.kurtosis is None:
+            return width * wanted / 2
+        if self.kurtosis == inf:
+            return 0.0
+        unit = 1 + (self.kurtosis - 1) / UNIT + 2 / (UNIT * (UNIT - 1))
+        tried = np.geomspace(1e-6, 1.0, 2000)
+        return float(tried[np.argmin(tried / (1 + wanted) + np.log1p(-tried + tried**2 * unit / 2))])
+
+
+GAUSSIAN = NoiseClass("Gaussian")
+"""What problem files state."""
+BOUNDED_KURTOSIS = 10.0
+HEAVIER = NoiseClass(f"kurtosis at most {BOUNDED_KURTOSIS:g}", BOUNDED_KURTOSIS)
+"""What takes its place where samples are not Gaussian; fixed before any is drawn."""
+
+
+@dataclass(frozen=True)
+class MeanBets:
+    """Bets that the mean of n-vectors is another, against every mean at once, given E‖X - EX‖² <= second_moment.
+
+    ``count``, ``away`` (n,) and ``products`` (n, n) are the samples' number, their mean less the predicted one, and
+    their summed products of deviations from their own mean; b is averaged over N(0, 1/rho). Against a mean that lies
+    off the samples' by r all hangs on :math:`q = r^T B^{-1} r`, B a third of the products plus rho and 2 N v/3.
+    """
+
+    second_moment: float
+    rho: float
+    count: int
+    away: Vector
+    products: Vector
+
+    @classmethod
+    def of(cls, moments: Moments, second_moment: float, wanted: float) -> MeanBets:
+        """Tuned to a shift of ``wanted`` roots of the second moment, evenly spread noise granted."""
+        n = len(moments.mean)
+        # Best where what a sample adds to the exponent's price times their needed number is twice the log of 1/error.
+        rho = second_moment * ((1 + 2 * n) / (3 * n) / wanted) ** 2
+        return cls(second_moment, rho, moments.count, moments.mean, moments.cross)
+
+    @cached_property
+    def _price(self) -> tuple[Vector, Vector]:
+        """Eigenvalues and eigenvectors of B."""
+        values, vectors = np.linalg.eigh(self.products / 3)
+        return np.maximum(values, 0.0) + 2 * self.count * self.second_moment / 3 + self.rho, vectors
+
+    def _log_wealth(self, q: float) -> float:
+        pulled = self.count * q / 3
+        fixed = float(np.log(self._price[0] / self.rho).sum())
+        return self.count**2 * q / (2 * (1 + pulled)) - (fixed + log1p(pulled)) / 2
+
+    @property
+    def _pull(self) -> float:
+        values, vectors = self._price
+        return float((((vectors.T @ self.away) ** 2) / values).sum())
+
+    @property
+    def log_wealth(self) -> float:
+        """Against the predicted mean."""
+        return self._log_wealth(self._pull)
+
+    def limits(self, errors: tuple[float, float]) -> tuple[float, float]:
+        """The distance from the predicted mean, in the direction seen, that is refuted; the largest that is not.
+
+        For an error each. Means beyond some e^N standard deviations off would pass again, and are left aside.
+        """
+        widest, size, pull = float(np.sqrt(self._price[0][-1])), float(np.linalg.norm(self.away)), self._pull
+        own, other = (self._edge(error) for error in errors)
+        per_root = size / sqrt(pull) if pull > 0 else widest
+        return sqrt(own) * per_root, size + sqrt(other) * widest
+
+    def _edge(self, error: float) -> float:
+        """The q beyond which a mean is refuted."""
+        far = 6 * (1 - log(error) + float(np.log(self._price[0] / self.rho).sum())) / self.count
+        most = max(far, 1e3) / self.count if self.count else inf
+        if not self.count or self._log_wealth(most) < -log(error):
+            return inf
+        return _edge(self._log_wealth, most, 0.0, -log(error))
+
+
+def _edge(wealth: Callable[[float], float], refuted: float, kept: float, limit: float) -> float:
+    """Where a wealth that rises from ``kept`` to ``refuted`` passes the limit; ``refuted`` if it does not."""
+    if wealth(refuted) < limit:
+        return refuted
+    while abs(refuted - kept) > NARROW * max(refuted, kept):
+        middle = (refuted + kept) / 2
+        refuted, kept = (middle, kept) if wealth(middle) >= limit else (refuted, middle)
+    return refuted

@@ -1,0 +1,203 @@
+"""Decisions that look every few blocks: refuted, supported, or gone on with, at one error however often they look.
+
+What refutes and what supports stand on premises of their own, and the evidence names both. A bound of a variance is
+refuted from above under nothing but the bound, and supported within a class of laws: that of Gaussian noise, which
+problem files state, and where samples are not Gaussian one fixed before. A mean needs the second moment that is stated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, inf, log, log1p, sqrt
+
+import numpy as np
+
+from spec.errors import InvalidInputError
+from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, MeanBets, NoiseClass, VarianceBets
+from verify.evidence.budget import EFFORT_STEP
+from verify.evidence.calls import CALLS, TWICE
+from verify.evidence.decisions import LIMIT, MOST, ROUNDING, SampledDecision, VarianceDecision
+from verify.evidence.model import ComparisonEvidence
+from verify.evidence.moments import Moments
+from verify.evidence.premises_of_laws import correlated, law_of_calls, rare, seen_of, shared
+from verify.evidence.streams import BLOCK, Sampler
+
+NOTHING = "the bound alone"
+"""Premises of a decision that has none beside independent estimates."""
+STATED = "the second moment stated"
+"""That of a mean."""
+SEEN_CALLS = 4
+"""Calls that show whether the estimates of one share noise: nothing is supported by fewer."""
+OFTEN = 32
+"""A look is taken after every block, and of many blocks where their number has grown by one part in so many."""
+LONGER = 4
+"""Times the sample that a decision planned ahead would take, at which what is still open is left so."""
+MUCH_LONGER = 64
+"""The same for noise of a wider class."""
+
+
+def _decided(found: ComparisonEvidence) -> bool:
+    return found.broken is None and (found.powered or not found.holds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VarianceBound(VarianceDecision):
+    """Total variance of n-vectors against a level > 0: from above by bets, from below within a class of laws.
+
+    ``within`` are the classes in which it may be supported from above and refuted from below: the first unless the
+    samples' kurtosis is not that of Gaussian ones. Where estimates of a call are correlated, or share noise, no bet
+    holds: the planned looks decide then, at half of the error.
+    """
+
+    within: tuple[NoiseClass, NoiseClass] = (GAUSSIAN, HEAVIER)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw until decided, or until enough is drawn for this level of effort."""
+        if not self.level:
+            return super().run(sampler)
+        if sampler.block < UNIT:
+            raise InvalidInputError("block", f"must be >= {UNIT}", sampler.block)
+        bets = sampler.follow(VarianceBets.against(self.level, self.width, self.wanted))
+        while not sampler.look:
+            moments = sampler.reach(max(2, sampler.moments.count))
+            if moments.shape.is_dependent or shared(moments, 0.0):
+                break
+            found = self.looked(bets, moments)
+            if _decided(found) or moments.count >= self._enough(found, moments):
+                return found
+            sampler.reach(moments.count + 1 + moments.count // OFTEN)
+        return self._planned(sampler)
+
+    def _planned(self, sampler: Sampler) -> ComparisonEvidence:
+        """By the law of dependent estimates, at a few planned sizes."""
+        planned = VarianceDecision(
+            self.quantity, self.share.part(2), level=self.level, slack=self.slack, relation=self.relation,
+            wanted=self.wanted, width=self.width, limit=self.limit, block=self.block, context=self.context,
+            role=self.role,
+        )  # fmt: skip
+        return planned.run(sampler).model_copy(update={"error_rate": self.share.error})
+
+    def _enough(self, found: ComparisonEvidence, moments: Moments) -> float:
+        # Beyond its class nothing but a refutation from above is waited for.
+        longer = LONGER if moments.shape.is_light or found.broken else MUCH_LONGER
+        return float(min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level)
+
+    def looked(self, bets: VarianceBets, moments: Moments) -> ComparisonEvidence:
+        """What the bets and the samples so far say."""
+        shape, light = moments.shape, moments.shape.is_light
+        within, sides = self.within[0 if light else 1], 2 if self.relation == "==" else 1
+        # Half of the error is kept for dependent estimates.
+        error, missed = self.share.error / 2 / sides, self.share.missed / sides
+        width = self.width if shape.is_silent or shape.is_isotropic else 1
+        bet, squares = within.bet(width, self.wanted), (float(moments.squares.sum()), float(moments.count - 1))
+
+        def most(at: float) -> float:
+            return within.most(bets, squares, width, bet, at)
+
+        measured, slack, above = bets.mean, self.slack * self.level, bets.mean > self.level
+        up, down = measured - bets.least(error), most(error) - measured
+        left = {"<=": most(missed) - self.level, ">=": self.level - bets.least(missed)}
+        from_above = self.relation == "<=" or (self.relation == "==" and above)
+        broken = self._beyond(within, moments)
+        if from_above and measured - self.level > up + slack:
+            broken = None  # that needs no class
+        # Noise that calls share is not seen before several are in.
+        unseen = broken is not None or moments.calls.count < SEEN_CALLS
+        return self.compared(
+            measured=measured, relation=self.relation, predicted=self.level,
+            tolerance=inf if broken else max(0.0, up if from_above else down) + slack,
+            detectable=inf if unseen else max(0.0, left.get(self.relation, max(left.values()))) + slack,
+            wanted=self.level * self.wanted + slack, samples=moments.count, samples_needed=self.needed,
+            law="variance (bets)", checked=seen_of(shape), broken=broken,
+            refuted_under=NOTHING if from_above else within.name,
+            supported_under=NOTHING if self.relation == ">=" else within.name,
+        )  # fmt: skip
+
+    def _beyond(self, within: NoiseClass, moments: Moments) -> str | None:
+        """That the samples are not of the class, where it is not that of Gaussian ones."""
+        shape, n = moments.shape, self.width
+        if within is self.within[0] or within.kurtosis is None:
+            return None
+        kurtosis = shape.kurtosis[0] * (n + 2) / (3 * n)
+        if kurtosis > within.kurtosis:
+            return f"the samples' kurtosis is {kurtosis:.3g}: nothing is decided from this side beyond {within.name}"
+        return rare(shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanBound(SampledDecision):
+    """Mean of n-vectors against a known one, given a bound ``second_moment`` > 0 of E‖X - EX‖², which is stated.
+
+    The wanted shift is a share of its root. The sampler's centre is the predicted mean. Noise that estimates of a call
+    share, or their correlation, does not show in bets: what they refute, and what they support of such estimates, is
+    decided by the means of further calls, each of them one sample.
+    """
+
+    width: int
+    second_moment: float
+    wanted: float = 0.01
+    limit: int = LIMIT
+    block: int = BLOCK
+
+    def __post_init__(self) -> None:
+        if not self.second_moment > 0:
+            raise InvalidInputError("second_moment", "must be > 0", self.second_moment)
+
+    @property
+    def needed(self) -> int:
+        """Samples at which a shift of the wanted size is refuted, on average."""
+        n = self.width
+        price = log(1 / self.share.error) + n * log1p(3 * n)
+        return ceil(2 * price * (1 + 2 * n) / (3 * n) / self.wanted**2)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw until decided, or until enough is drawn for this level of effort."""
+        effort = EFFORT_STEP**self.share.level
+        while True:
+            moments = sampler.reach(max(2, sampler.moments.count))
+            in_common, found = shared(moments, self._rounding(moments)), self.looked(moments)
+            noise = in_common or correlated(moments.shape)
+            # More estimates of a call do not outweigh what all of them share.
+            last = moments.count >= effort * min(self.needed * (1 if in_common else LONGER), self.limit, MOST)
+            due = not found.holds or (noise is not None and found.powered)
+            at_size = moments.count >= sampler.look
+            if due or (last and noise):
+                # A run that ends here asks at once what a longer one leaves for later, and moves nothing of it.
+                left_open = found.model_copy(update={"tolerance": inf, "detectable": inf})
+                found = self._by_calls(sampler, found, noise) if last or at_size else left_open
+            if due and at_size:
+                sampler.look = 2 * moments.count
+            if _decided(found) or last:
+                return found
+            sampler.reach(moments.count + 1 + moments.count // OFTEN)
+
+    def _rounding(self, moments: Moments) -> float:
+        """Where nothing scatters, only rounding separates equal means."""
+        return ROUNDING * (1 + float(np.linalg.norm(moments.centre)))
+
+    def looked(self, moments: Moments) -> ComparisonEvidence:
+        """What the bets say of all samples so far."""
+        bets, rounding = MeanBets.of(moments, self.second_moment, self.wanted), self._rounding(moments)
+        tolerance, left = bets.limits((self.share.error / 2, self.share.missed))
+        return self.compared(
+            measured=float(np.linalg.norm(moments.mean)), relation="==", predicted=0.0, tolerance=tolerance + rounding,
+            detectable=left if moments.calls.count >= SEEN_CALLS else inf,
+            wanted=sqrt(self.second_moment) * self.wanted, samples=moments.count, samples_needed=self.needed,
+            law="mean (bets)", checked=seen_of(moments.shape), refuted_under=STATED, supported_under=STATED,
+        )  # fmt: skip
+
+    def _by_calls(self, sampler: Sampler, found: ComparisonEvidence, noise: str | None) -> ComparisonEvidence:
+        """The same by the means of further calls, at sizes that double, and the last."""
+        moments = sampler.moments
+        rounding, means = self._rounding(moments), Moments(moments.centre)
+        means.add(sampler.means(CALLS, ceil(TWICE * moments.count / CALLS)))
+        # At most two of them lie between a power of two and the next: the k-th two spend their part of the other half.
+        k = max(1, (moments.count // sampler.block).bit_length())
+        taken = law_of_calls(means, noise)
+        errors = self.share.error / 4 / (k * (k + 1)), self.share.missed
+        tolerance, detectable = taken.reach(means, errors, rounding)
+        decided = {
+            "measured": float(np.linalg.norm(means.mean)), "tolerance": tolerance + rounding, "detectable": detectable,
+            "law": taken.law, "checked": taken.checked, "refuted_under": None, "supported_under": None,
+        }  # fmt: skip
+        return found.model_copy(update=decided)
