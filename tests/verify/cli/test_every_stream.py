@@ -26,6 +26,7 @@ FAILING = {
     "prove": "nope",
     "recheck": "nowhere",
     "badge": "nowhere",
+    "board": "nowhere",
     "vectors": "--check nowhere",
     "conform": "--python nowhere:Subject",
     "history": "nowhere.json",
