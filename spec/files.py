@@ -184,7 +184,10 @@ def write_files(folder: Path, texts: Mapping[str, str | bytes], argument: str = 
             if isinstance(text, bytes) or _is_ours(text[:_START]):
                 refuse_to_replace(paths[name], argument)
         for name, text in texts.items():
-            parts[name].write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+            if isinstance(text, bytes):
+                parts[name].write_bytes(text)
+            else:
+                parts[name].write_text(text, encoding="utf-8")
         # All are on the disk before the first old file goes, so that old and new are not mixed.
         for name, part in parts.items():
             part.replace(paths[name])

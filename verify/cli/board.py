@@ -8,8 +8,8 @@ from spec.files import write_files
 from verify.cli import store_options
 from verify.cli.console import print_json_text
 from verify.cli.folder import require_folder
-from verify.conformance.board import board_of
 from verify.conformance.board_page import board_markdown, board_page
+from verify.conformance.entrants import board_of
 
 PAGE, MARKDOWN = "board.html", "board.md"
 

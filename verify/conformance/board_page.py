@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from verify.conformance.board import Board, Entrant
+from verify.conformance.entrants import Board, Entrant
 from verify.report.markdown import escape
 from verify.report.signs import look
 from verify.report.site.cell_numbers import figure, word

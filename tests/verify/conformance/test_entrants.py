@@ -11,8 +11,8 @@ from spec.errors import InvalidInputError
 from tests.verify.report.site.browser import CHROMIUM, DESK, PHONE, Visit, visit
 from tests.verify.report.site.story_reports import FELL, HELD, both, report
 from verify.cli.main import invoke
-from verify.conformance.board import board_of
 from verify.conformance.board_page import board_markdown, board_page
+from verify.conformance.entrants import board_of
 from verify.conformance.found import StageFinding
 from verify.conformance.model import Conformance
 from verify.report.faces import Report as Made
