@@ -47,7 +47,7 @@ def test_the_command_lists_all_or_a_claims_own(capsys: pytest.CaptureFixture[str
     }  # fmt: skip
     assert invoke(["claims", "background/nonsmooth", "--assertions"]) == 0
     shown = capsys.readouterr().out
-    assert "Constrained bilevel objectives are nonsmooth." in shown
+    assert "Constrained bilevel objectives can be nonsmooth." in shown
     assert f"{len(INVENTORY.covering['background/nonsmooth'])} assertions" in shown
     assert invoke(["claims", "no-such-claim", "--assertions"]) == 2
 
