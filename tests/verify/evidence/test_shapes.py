@@ -13,7 +13,7 @@ from verify.evidence.shapes import ENOUGH, Shape
 
 WIDTH = 2
 WIDE = {"t3": 0.15, "1 % contaminated": 0.15, "outliers .01 % × 100": 0.8}
-"""How far the mean square of 200,000 numbers may lie from 1 where it is not 0.05: at a kurtosis of 7,500 four times 0.19."""
+"""How far the mean square of 200,000 numbers may be from 1 where not 0.05: at a kurtosis of 7,500 four times 0.19."""
 
 
 def shape_of(law: str, rows: int = 16384, seed: int = 0, block: int = 2048) -> Shape:
