@@ -130,10 +130,11 @@ def proven_ids(report: ReportData, arranged: Outline) -> frozenset[str]:
 
 
 def proven_in(arranged: Outline) -> ProvenInRun:
-    """Of an outline of a report on the paper."""
+    """Of an outline of a report on the paper; where an experiment falls is no statement that holds."""
     held = [
         entry for entry in arranged.statements
         if "repaired" in entry.named and entry.named["repaired"].status == Verdict.SUPPORTED
+        and not wording.asks_of_experiment(entry.statement)
     ]  # fmt: skip
     grades = {entry.id: grade(entry.id) for entry in held}
     whole = tuple(_proven(entry) for entry in held if grades[entry.id] == PROVEN)
