@@ -102,10 +102,11 @@ class GrowingDecision(SampledDecision, ABC):
             more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
             last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
             early = moments.count < FEW and 0 < found.measured < self.may_lack and not found.holds
-            if early and last:
+            if early and last and planned.size(look + 1) > MOST:
                 left = f"{moments.count} samples may lack what one in a hundred has, and {FEW} would not"
                 return found.model_copy(update={"broken": left, "tolerance": inf, "detectable": inf})
-            if last or not (found.holds or early):
+            # One that few samples contradict from below looks on until they are no longer few.
+            if (last and not early) or not (found.holds or early):
                 return found
             sampler.look += 1
 
