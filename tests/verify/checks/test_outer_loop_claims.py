@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from f2csa_ref import outer_loop
 from spec import OuterParameters, load_claims
 from spec.claims import find
 from tests.verify.own_results import own_results
+from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import checks
 from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
@@ -85,6 +87,23 @@ def test_verdicts_under_both_readings(case, verdicts):
 def test_an_oracle_that_may_answer_anything_at_a_kink_brings_the_outer_loop_nowhere(claim, instance):
     assert "choose:at_kinks=any" in find(claim).literal_readings
     assert str(judge(claim, "choose:at_kinks=any", instance).verdict) == "REFUTED"
+
+
+@pytest.mark.parametrize(("at_kinks", "fall"), [("clarke", 0), ("any", -2)])
+def test_the_fall_along_a_kink_is_that_of_clarke_s_answers_and_of_no_other_s(at_kinks, fall):
+    case = SimpleNamespace(sense=SimpleNamespace(at_kinks=at_kinks))
+    assert along_a_kink.fall_beyond_answers(case) == fall
+
+
+def test_answers_from_the_subdifferential_lie_in_it():
+    recorded = SimpleNamespace(
+        g=np.array([[0.5, 2.0], [-0.5, 2.0]]),
+        blocks=lambda rows: rows[None],
+        run=SimpleNamespace(x_bar=np.array([[0.0, 5.0]])),
+    )
+    assert along_a_kink.outside(recorded, 0.1) == 0
+    recorded.g = np.zeros((2, 2))
+    assert along_a_kink.outside(recorded, 0.1) == 2
 
 
 def test_outer_calls_grow_as_epsilon_to_the_minus_three_and_inversely_with_the_radius():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from verify.checks.goldstein_convergence.along_a_kink import fall_beyond_answers
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.finite_laws import ZERO, Outcome, exactly, mean, mean_square, plus, square
 from verify.truth.algebra.rationals import Vector
@@ -152,8 +153,8 @@ def in_expectation(case: Case) -> Measurement:
     kink is any value, it is 0 on the axis x₁ = 0 of |x₁| + 2|x₂|, along which a step leads from (0, 5) to (0, 4).
     """
     if case.as_written and case.sense.at_kinks == "any":
-        fall, inner = Fraction(2 * 4 - 2 * 5), ZERO
-        return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", abs(fall - inner)),))
+        off = abs(fall_beyond_answers(case))
+        return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", off),))
     start = HALF
     made = runs(start, lambda _: (Outcome(HALF, (Fraction(1, 4),)), Outcome(HALF, (Fraction(-1, 4),))))
     expected = sum((run.weight * run.inner for run in made), ZERO)

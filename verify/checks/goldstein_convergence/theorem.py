@@ -6,15 +6,15 @@ Of the places: blocks and their means, the Goldstein ball, and the set X.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
 from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
+from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.following import farthest
 from verify.checks.measuring.formula_evidence import right_side
@@ -51,8 +51,6 @@ BIAS = 0.05
 """Bias of the synthetic oracles, along the gradient."""
 SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, M=10, K=20)
 """Of the runs whose segments are looked at."""
-AXIS_FUNCTION = WeightedAbsolute((1.0, 2.0))
-"""|x₁| + 2|x₂|: on the axis x₁ = 0 it has no gradient and falls by 2 a unit of length."""
 
 
 def rates(
@@ -72,7 +70,7 @@ def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float |
 @check("goldstein-convergence", instances=("absolute-fixed",), needs=("optimise",), decisions=2, sure=2)
 def outer_calls(case: Case) -> Measurement:
     """Calls until the expected distance is ε, on F = 2ε|x₁| + √(1 - 4ε²)|x₂|, a member of this instance's family."""
-    return _from_a_kink(case, FROM_A_KINK) if case.sense.at_kinks == "any" else looked_twice(case, _outer_calls)
+    return _from_a_kink(case) if case.sense.at_kinks == "any" else looked_twice(case, _outer_calls)
 
 
 def _outer_calls(case: Case) -> Measurement:
@@ -87,40 +85,26 @@ def _outer_calls(case: Case) -> Measurement:
 def expected_distance(case: Case) -> Measurement:
     """Expected distance of the output at the asserted schedule, with an oracle of stated bias and variance."""
     if case.sense.at_kinks == "any":
-        return _from_a_kink(case, FROM_A_KINK)
+        return _from_a_kink(case)
     return _stated_orders(case) if case.as_written else _stated_constants(case)
 
 
-FROM_A_KINK = "distance of the output from stationarity at the stated T, started at (0,5)"
+def _from_a_kink(case: Case) -> Measurement:
+    """Distance of the output where the oracle answers 0 wherever F has no gradient, and the run starts there."""
+    quantity = "distance of the output from stationarity at the stated T, started at (0,5)"
+    left = {
+        epsilon: float(along_a_kink.FUNCTION.distance(recorded.run.x_out, SMALL_RADIUS))
+        for epsilon, recorded in along_a_kink.runs(case, EPSILONS, SMALL_RADIUS)
+    }
+    return _at_the_largest(quantity, left, EPSILONS[0] * (1 + 2 * BIAS))
 
 
-def _from_a_kink(case: Case, quantity: str, share: float = 1 + 2 * BIAS) -> Measurement:
-    """Distance of the output where the oracle answers 0 wherever F has no gradient, and the run starts there.
-
-    At most ``share`` times ε is allowed of it.
-    """
-    function, start = AXIS_FUNCTION, np.array([0.0, 5.0])
-    left: dict[str, float] = {}
-    for epsilon in EPSILONS:
-        schedule = OuterParameters.paper(
-            goldstein_radius=SMALL_RADIUS,
-            epsilon=epsilon,
-            lipschitz_F=function.lipschitz,
-            gap=float(function.value(start)),
-        )
-        run = case.stages.optimise(partial(_silent_at_kinks, function), start, schedule, case.rng)
-        left[f"distance at ε = {epsilon:g}"] = float(function.distance(run.x_out, SMALL_RADIUS))
-    context: dict[str, float | str] = {"epsilon": EPSILONS[0], "oracle on the axis": "0"}
-    nearest = next(iter(left.values()))
-    ends = compare(f"{quantity}, at the largest ε", nearest, "<=", share * EPSILONS[0], context=context,
-                   rung="certified")  # fmt: skip
+def _at_the_largest(quantity: str, left: Mapping[float, float], allowed: float) -> Measurement:
+    epsilon = max(left)
+    context: dict[str, float | str] = {"epsilon": epsilon, "oracle on the axis": "0"}
+    found = compare(f"{quantity}, at the largest ε", left[epsilon], "<=", allowed, context=context, rung="certified")
     note = "F = |x₁| + 2|x₂|: where F has no gradient the oracle answers 0, and the method never moves."
-    return Measurement((ends,), {**left}, note)
-
-
-def _silent_at_kinks(function: WeightedAbsolute, z: Vector) -> Vector:
-    """∇F, and 0 on the axis x₁ = 0, where there is none."""
-    return np.where(z[..., :1] == 0, 0.0, function.gradient(z))
+    return Measurement((found,), {f"distance at ε = {at:g}": value for at, value in left.items()}, note)
 
 
 def _stated_constants(case: Case) -> Measurement:
@@ -186,9 +170,9 @@ def _given_run(
        decisions=1, sure=3)  # fmt: skip
 def segment_mean(case: Case) -> Measurement:
     """F along a segment against the mean of the oracle's gradients on it, on and off a kink."""
-    function = AXIS_FUNCTION
     if case.as_written:
-        return _along_a_kink(case, function)
+        return _along_a_kink(case)
+    function = along_a_kink.FUNCTION
     recorded = record(case, function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), SCHEDULE)
     path = recorded.run.path
     worst = max(abs(_change(function, a, b) - _mean_inner(function, a, b)) for a, b in pairwise(path))
@@ -196,19 +180,18 @@ def segment_mean(case: Case) -> Measurement:
     return Measurement((sides, uniform_point(case), recorded.followed))
 
 
-def _along_a_kink(case: Case, function: WeightedAbsolute) -> Measurement:
+def _along_a_kink(case: Case) -> Measurement:
     """On the axis x₁ = 0 an oracle may answer 0: F falls by 2 a unit of length, the mean of its answers is 0.
 
     Where it answers from Clarke's subdifferential, the mean of its answers is the fall.
     """
     clarke = case.sense.at_kinks == "clarke"
-    oracle = function.gradient if clarke else partial(_silent_at_kinks, function)
-    a, b = np.array([0.0, 5.0]), np.array([0.0, 4.0])
-    run = case.stages.optimise(oracle, a, SCHEDULE, case.rng)
-    stuck = float(function.distance(run.x_out, SCHEDULE.goldstein_radius))
-    # On the axis the answer is one and the same.
-    mean = float(oracle((a + b) / 2) @ (b - a))
-    off, quantity = abs(_change(function, a, b) - mean), "F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"
+    run = case.stages.optimise(along_a_kink.oracle(case), along_a_kink.FROM, SCHEDULE, case.rng)
+    stuck = float(along_a_kink.FUNCTION.distance(run.x_out, SCHEDULE.goldstein_radius))
+    off, quantity = (
+        abs(float(along_a_kink.fall_beyond_answers(case))),
+        ("F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"),
+    )
     answer: dict[str, float | str] = {"oracle on the axis": "from ∂F" if clarke else "0"}
     compared = compare(quantity, off, "==", 0.0, context=answer, rung="certified")
     quantity = "distance of the output from stationarity, started at (0,5)"
@@ -264,7 +247,9 @@ def block_radius(case: Case) -> Measurement:
 def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
     if case.sense.at_kinks == "any":
-        return _from_a_kink(case, "distance of a block's mean answer, 0, from ∂_δF(x_k), started at (0,5)", 0.0)
+        quantity = "distance of a block's mean answer, 0, from ∂_δF(x_k), started at (0,5)"
+        made = along_a_kink.runs(case, EPSILONS, SMALL_RADIUS)
+        return _at_the_largest(quantity, {at: along_a_kink.outside(one, SMALL_RADIUS) for at, one in made}, 0.0)
     recorded, radius = (
         _exact_run(case, STRAIGHT.model_copy(update={"K": 6})),
         right_side(REACH, case, M=STRAIGHT.M, D=STRAIGHT.D),

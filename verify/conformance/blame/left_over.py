@@ -13,14 +13,16 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
 
-AS_SAID = 100.0
-"""Tolerances within which an answer is what an explanation says: fitted numbers, and what α⁻⁴ makes of their error."""
-RELATIVELY = 1e-6
-"""The same, relative to how far the answer is off."""
+AS_SAID = 10.0
+"""Tolerances within which an answer is what an explanation says."""
+RELATIVELY = 1e-9
+"""The same, relative to how far the answer is off: both are rounded."""
 
 
 def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     """How many of a stage's answers that are off its explanation does not give, and how much is left of them.
+
+    Where it gives all, how closely: a smaller mistake beside it would not show.
 
     An oracle call is played with the explanations of all its stages. Empty where the stage has no explanation, or none
     of its answers can be foreseen.
@@ -33,18 +35,17 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     noise = "samples" in wrong
     off = [a for a in seen.of(stage) if not a.excess <= 1 and not (noise and a.probe.needs_draws)]
     played = [(answer, said) for answer in off if (said := _said(answer, stage, named)) is not None]
-    rest = [answer.got - said for answer, said in played if not _is(answer, said)]
     if not played:
         return ""
+    misses = [float(np.abs(answer.got - said).max()) for answer, said in played]
+    rest = [miss for miss, (answer, said) in zip(misses, played, strict=True) if not _is(answer, said)]
     silent = len(off) - len(played)
     unforeseen = f"; {silent} more it does not foresee" if silent else ""
     if not rest:
-        all_ = "Nothing else is wrong with" if not silent else "Nothing is left of"
-        return f"{all_} the {len(played)} answers that are off{unforeseen}."
-    largest = max(float(np.abs(left).max()) for left in rest)
+        return f"It gives all {len(played)} answers that are off, to within {max(misses):.1g}{unforeseen}."
     return (
         f"This is not all: {len(rest)} of the {len(played)} answers that are off are not as it says, and up to "
-        f"{largest:.2g} is left unexplained{unforeseen}."
+        f"{max(rest):.2g} is left unexplained{unforeseen}."
     )
 
 

@@ -10,8 +10,7 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.proven import standing_of
-from verify.report.signs import PROVEN
-from verify.report.site.cell_numbers import Number, drawn_mark
+from verify.report.site.cell_numbers import Number
 from verify.report.site.failure_causes import Cause, Finding, change, findings
 from verify.report.site.frame import Site
 from verify.report.site.rate_figure import compared, rate_figure, spark
@@ -84,7 +83,7 @@ def _refuted(site: Site, full_id: str) -> Markup:
     if found is None or not site.report.is_of_the_paper:
         return Markup("")
     names = wording.listing(found.row.by)
-    return Markup('<span title="{}">{} refuted by a theorem</span>').format(names, drawn_mark(PROVEN))
+    return Markup('<span title="{}">refuted by a theorem, too</span>').format(names)
 
 
 def _proved(entry: StatementOutline, number: Number) -> Markup:

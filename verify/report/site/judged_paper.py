@@ -11,7 +11,7 @@ from spec.argument import ArgumentPassage, load_argument
 from spec.assertions import GRANTED, IN_THE_TEXT, PaperAssertion, load_assertions
 from spec.claims import Statement, find, load_claims
 from verify.report import wording
-from verify.report.judged_assertions import KINDS
+from verify.report.judged_assertions import KINDS, decided
 from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
 from verify.report.signs import look
@@ -211,11 +211,10 @@ class StandingAssertion:
         """How it stands to the words: granted, an open choice, why nothing decides, or contradicted by a passage."""
         entry, told = self.entry, KINDS[self.entry.kind]
         if entry.granted:
-            told = f"A {entry.granted}: nothing to decide. These build on it."
+            words = decided(entry)
+            told = f"{words[:1].upper()}{words[1:]}: nothing to decide."
         elif entry.reason:
             told = f"Nothing decides it: {entry.reason}"
-        elif entry.leaves_open:
-            told = f"The words leave {entry.leaves_open.replace('_', ' ')} open; each literal value is judged."
         odds = "Another passage does not go together with it, which makes neither false." if self.at_odds else ""
         return " ".join(filter(None, (told, odds)))
 

@@ -32,9 +32,7 @@ class KeepsTheTerm(ReferenceSubject):
         return right + problem.arrays.A.T @ lam / call.alpha**2 + own
 
 
-@pytest.mark.parametrize(
-    ("more", "said"), [(0.0, "Nothing else is wrong with the"), (500.0, "This is not all: ")], ids=["one", "two"]
-)
+@pytest.mark.parametrize(("more", "said"), [(0.0, "It gives all "), (500.0, "This is not all: ")], ids=["one", "two"])
 def test_what_an_explanation_leaves_is_told(more: float, said: str) -> None:
     seen = look(Stages(KeepsTheTerm(more)), only=["hypergradient"])
     blames = explain_all(seen.stages, seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from verify.report.site.frame import Site
 from verify.report.site.paper_page import set_words
 
 ALGORITHM, OUTER_LOOP = 1, 2
+_ENDS = re.compile(r"(?<=\d\})\s+|(?<=\.)\s+")
 DEFINED_AT = 4
 """The line of Algorithm 1 that forms the Lagrangian: what defines its parts is shown below it."""
 
@@ -228,11 +230,6 @@ def lines_of(algorithm: int) -> tuple[AlgorithmLine, ...]:
 
 
 def _sentences(block: str) -> list[str]:
-    """A paragraph cut at full stops outside of its ties."""
-    found, start, depth = list[str](), 0, 0
-    for at, sign in enumerate(block):
-        depth += (sign == "{") - (sign == "}")
-        if sign == "." and depth == 0:
-            found.append(block[start : at + 1].strip())
-            start = at + 1
-    return [*found, block[start:].strip()] if block[start:].strip() else found
+    """A paragraph of rows' sentences and of words between them, cut behind each row and at full stops between them."""
+    parts = (part.strip() for part in _ENDS.split(block))
+    return [part for part in parts if part]

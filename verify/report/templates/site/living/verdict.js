@@ -10,15 +10,13 @@ const verdicts = (data, model, alphas, address) => {
     if (o > 0) return `, and that shrinks as ${raised(o)}`;
     return o < 0 ? `, and that <b>grows</b> as ${raised(o)}` : ', and <b>stays</b> that far off however small α';
   };
-  // A better order can cost more over what was counted: from where on it costs less.
+  // A better order can cost more over what was counted; where it begins to cost less no count says.
   const dearer = one => {
     const [e, n] = last(one.points);
-    const cheaper = Object.values(data.costs)
-      .filter(other => other.order < one.order && last(other.points)[0] === e && last(other.points)[1] < n)
-      .map(other => e * (n / last(other.points)[1]) ** (1 / (other.order - one.order)));
-    if (!cheaper.length) return '';
-    const from = Math.min(...cheaper).toPrecision(1);
-    return ` Over what was counted it costs more; at these orders it costs less from about ε = ${from} on.`;
+    const cheaper = Object.values(data.costs).some(
+      other => other.order < one.order && last(other.points)[0] === e && last(other.points)[1] < n,
+    );
+    return cheaper ? ` At the smallest ε counted, ${about(e)}, it still took more samples than another way.` : '';
   };
   const told = {
     bias(s, bad, o, v) {

@@ -1,0 +1,51 @@
+"""What an oracle may answer where F has no gradient, on F = |x₁| + 2|x₂| along its axis x₁ = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from spec import OuterParameters
+from spec.exact import Vector
+from verify.checks.measuring.case import Case
+from verify.checks.measuring.outer_runs import Oracle, Recorded, record
+from verify.truth.functions import WeightedAbsolute
+
+FUNCTION = WeightedAbsolute((1.0, 2.0))
+"""On the axis x₁ = 0 it has no gradient and falls by 2 a unit of length."""
+FROM, TO = np.array([0.0, 5.0]), np.array([0.0, 4.0])
+"""Ends of a step along it."""
+
+
+def oracle(case: Case) -> Oracle:
+    """∇F; where there is none an answer from ∂F, or where any value serves, 0."""
+    return FUNCTION.gradient if case.sense.at_kinks == "clarke" else _silent_at_kinks
+
+
+def _silent_at_kinks(z: Vector) -> Vector:
+    return np.where(z[..., :1] == 0, 0.0, FUNCTION.gradient(z))
+
+
+def fall_beyond_answers(case: Case) -> Fraction:
+    """F(x_T) - F(x_0) of the step less the mean of ⟨answer(z), Δ⟩ over it, where answers are one and the same."""
+    inner = float(oracle(case)((FROM + TO) / 2) @ (TO - FROM))
+    return Fraction(float(FUNCTION.value(TO)) - float(FUNCTION.value(FROM)) - inner)
+
+
+def runs(case: Case, epsilons: tuple[float, ...], radius: float) -> Iterator[tuple[float, Recorded]]:
+    """Whole runs at the stated schedule, started on the axis, for each ε."""
+    gap = float(FUNCTION.value(FROM))
+    for epsilon in epsilons:
+        schedule = OuterParameters.paper(
+            goldstein_radius=radius, epsilon=epsilon, lipschitz_F=FUNCTION.lipschitz, gap=gap
+        )
+        yield epsilon, record(case, oracle(case), FROM, schedule)
+
+
+def outside(recorded: Recorded, radius: float) -> float:
+    """How far a block's mean answer lies outside of ∂_δF at the block's mean, at least; the worst block."""
+    means = recorded.blocks(recorded.g).mean(axis=1)
+    apart = FUNCTION.distance(recorded.run.x_bar, radius) - np.linalg.norm(means, axis=-1)
+    return float(np.maximum(apart, 0.0).max())
