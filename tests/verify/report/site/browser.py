@@ -64,7 +64,7 @@ const audit = async frame => {
     out.push({name, width, over: Math.max(closed, over()), beyond, axe: wanted ? await audit(frame) : [],
               opened, rows: rows.length, shown: rows.filter(row => !row.hidden).length,
               links: links.map(link => link.href), told: page.querySelector('.hits output')?.textContent || '', cut,
-              away: page.querySelectorAll('.away').length, alone: page.querySelector('.alone')?.textContent || '',
+              away: page.querySelectorAll('.away').length, alone: page.querySelector('.mailed')?.textContent || '',
               leading: page.querySelectorAll('a[href^="pages/"]').length});
   }
   document.body.replaceChildren(Object.assign(document.createElement('pre'), {textContent: JSON.stringify(out)}));

@@ -186,7 +186,7 @@
         link.replaceWith(said);
       }
       const told = document.createElement('p');
-      told.className = 'alone wide small';
+      told.className = 'mailed wide small';
       told.textContent = `This page came without its folder “pages”: the ${away.length} passages underlined with dots lead there. Whoever sent it has it.`;
       one('nav.top').append(told);
       if (find) find.hidden = true;
@@ -196,7 +196,7 @@
 
   // ---- a drawing to take away, with the colours that it has here ----
   const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-style', 'font-weight'];
-  for (const svg of all('figure svg')) {
+  for (const svg of all('figure svg').filter(each => !each.parentElement.closest('svg'))) {
     const save = Object.assign(document.createElement('button'), {type: 'button', className: 'copy take', textContent: 'SVG', title: 'Save this plot; as PDF, with all others: f2csa report --plots FOLDER'});
     save.addEventListener('click', () => {
       const copy = svg.cloneNode(true), from = [svg, ...all('*', svg)];
