@@ -107,7 +107,7 @@ class Premise(Frozen):
 
     Args:
         id: Short name, unique in its claim.
-        text: What must hold.
+        text: What must hold; one sentence for all readings, or one for each.
         formula: The same in the language of :mod:`spec.formulas`, one for all readings or one for each; then it is
             decided at each place before a check is asked. A premise without one is spent by the checks.
         choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
@@ -120,7 +120,7 @@ class Premise(Frozen):
     """
 
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
-    text: str = Field(min_length=1)
+    text: Annotated[str, Field(min_length=1)] | dict[ReadingName, Annotated[str, Field(min_length=1)]]
     formula: str | dict[ReadingName, str] = ""
     choice: str = ""
     under: str = ""
@@ -141,6 +141,8 @@ class Premise(Frozen):
     def _one_for_each_reading(self) -> Self:
         if isinstance(self.formula, dict) and set(self.formula) != set(self.readings):
             raise InvalidInputError("formula", f"must have one for each of {', '.join(self.readings)}", self.formula)
+        if isinstance(self.text, dict) and set(self.text) != set(self.readings):
+            raise InvalidInputError("text", f"must have one for each of {', '.join(self.readings)}", self.text)
         if self.choice and isinstance(self.formula, str):
             raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
         if self.under and not (chosen_by(self.under) and self.formula):
@@ -148,6 +150,15 @@ class Premise(Frozen):
         for reading in self.readings:
             self.predicate(reading)
         return self
+
+    def words(self, reading: ReadingName | None = None) -> str:
+        """What must hold under a reading, or of all readings in one sentence."""
+        if isinstance(self.text, str):
+            return self.text
+        if reading is not None:
+            return self.text[reading]
+        told = (f"{text.rstrip('.')} ({name.replace('-', ' ')})" for name, text in self.text.items())
+        return "; ".join(told) + "."
 
     def predicate(self, reading: ReadingName, choices: Mapping[str, str] | None = None) -> Node | None:
         """What is decided under a reading; ``None`` where it is not asked then, or has no formula."""

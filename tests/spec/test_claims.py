@@ -94,7 +94,7 @@ def test_no_verdict_is_stored(name: str) -> None:
 def test_texts_are_sentences(name: str) -> None:
     for full, statement in CLAIMS[name].statements():
         texts = [statement.statement, statement.refuted_by, statement.as_written.text, statement.repaired.text]
-        for text in texts + [premise.text for premise in statement.premises]:
+        for text in texts + [premise.words() for premise in statement.premises]:
             assert re.match(r"[a-z]{2}", text) is None, f"{full}: {text}"  # a symbol may come first
             assert text.rstrip(")").endswith("."), f"{full}: {text}"
             assert "\n" not in text, f"{full}: {text}"

@@ -109,7 +109,7 @@ def _explain(full_id: str, statement: Statement) -> None:
         line("\nPremises:")
         for premise in statement.premises:
             where = "" if len(premise.readings) == 2 else f" ({', '.join(premise.readings)} only)"
-            line(f"  {premise.id}: {premise.text}{where}")
+            line(f"  {premise.id}: {premise.words()}{where}")
             formulas = {plain_text(node): name for name in premise.readings if (node := premise.predicate(name))}
             for formula_text, name in formulas.items():
                 line(f"    decided as{'' if len(formulas) == 1 else f' ({name})'}: {formula_text}")

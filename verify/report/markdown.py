@@ -134,7 +134,7 @@ def _table(entries: Sequence[StatementOutline], whole: Collection[str]) -> list[
 
 def _hypotheses(report: ReportData, claims: Mapping[str, Claim] | None) -> list[str]:
     rows = [
-        f"| `{ledger.claim}` | {escape(hypothesis.premise.text)} | {'yes' if hypothesis.listed else '**no**'} "
+        f"| `{ledger.claim}` | {escape(hypothesis.premise.words())} | {'yes' if hypothesis.listed else '**no**'} "
         f"| {hypothesis.words} |"
         for ledger in ledgers(report.summary, claims)
         for hypothesis in ledger.judged

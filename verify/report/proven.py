@@ -13,7 +13,7 @@ from functools import lru_cache
 from spec.claims import Statement, load_claims
 from spec.errors import InvalidInputError
 from verify.evidence.model import PROVEN
-from verify.proofs.kernel.standings import Standing, standings
+from verify.proofs.kernel.standings import NO_GOAL, Standing, standings
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.table import order_table
 from verify.report import wording
@@ -107,6 +107,18 @@ class ProvenInRun:
         return tuple(one for one in self.whole if not (one.premises or one.more))
 
     @property
+    def lacking(self) -> str:
+        """What those in part lack, counted; empty where none is."""
+        lacks = [found.lacks for one in self.part if (found := standing_of(one.id)) is not None]
+        by_hand, short = sum(one == (NO_GOAL,) for one in lacks), sum(one != (NO_GOAL,) for one in lacks)
+        told = []
+        if by_hand:
+            told.append(f"{by_hand} lack a sentence of their own alone: theorems are matched with them by hand")
+        if short:
+            told.append(f"of {short} the theorems leave out a part, which the claim’s page names")
+        return f"Of the {len(lacks)} proven in part {'; '.join(told)}." if told else ""
+
+    @property
     def said(self) -> str:
         """``14 are proven for every problem that meets their premises, 113 in part``; empty where nothing is."""
         told = []
@@ -159,5 +171,5 @@ def _asked(full_id: str, name: str) -> str:
     if name in known:
         return known[name].title[0].lower() + known[name].title[1:]
     own = (*known[full_id].premises, *claim.premises)
-    text = next((premise.text.rstrip(".") for premise in own if premise.id == name), name)
+    text = next((premise.words("repaired").rstrip(".") for premise in own if premise.id == name), name)
     return text[0].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text

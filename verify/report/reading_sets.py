@@ -207,7 +207,10 @@ def _range(failing: Sequence[LiteralReading]) -> str:
     worst, best = max(told, key=lambda one: one.off), min(told, key=lambda one: one.off)
     if worst.measured == best.measured:
         return f"{worst.measured} where {worst.claimed} is claimed"
-    return f"{worst.measured} at worst, {best.measured} at best, where {worst.claimed} is claimed"
+    if worst.claimed == best.claimed:
+        return f"{worst.measured} at worst, {best.measured} at best, where {worst.claimed} is claimed"
+    at_worst = f"{worst.measured} at worst, where {worst.claimed} is claimed"
+    return f"{at_worst}, {best.measured} at best, where it is {best.claimed}"
 
 
 def _values(statement: Statement, name: str) -> tuple[str, ...]:

@@ -77,12 +77,46 @@ def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
     return tuple(_told(site, one) for one in found.values())
 
 
+@dataclass(frozen=True)
+class OtherHypothesis:
+    """One that a repaired statement asks for and that is none of the rates' own, or not shown to be needed.
+
+    Args:
+        asks: What it asks for.
+        asking: Links to the statements that ask for it.
+        is_needed: Whether the run shows that these need it.
+    """
+
+    asks: Markup
+    asking: Markup
+    is_needed: bool
+
+
+def other_hypotheses(site: Site) -> tuple[OtherHypothesis, ...]:
+    """Those of single steps, and those of which nothing shows that they are needed; the needed first."""
+    told = {one.premise for one in added_hypotheses(site)}
+    asking: dict[str, list[Hypothesis]] = {}
+    for ledger in ledgers(site.report.summary, site.claims):
+        for one in ledger.hypotheses if ledger.claim in RATES else ():
+            if not one.listed and one.premise.id not in told:
+                asking.setdefault(one.premise.id, []).append(one)
+    found = (
+        OtherHypothesis(
+            typeset(some[0].premise.words("repaired").rstrip(".")),
+            Markup(", ").join(site.link(one.claim) for one in some),
+            any(one.need == "needed" for one in some),
+        )
+        for some in asking.values()
+    )
+    return tuple(sorted(found, key=lambda one: not one.is_needed))
+
+
 def _told(site: Site, one: Hypothesis) -> AddedHypothesis:
     premise = one.premise
     reading = next(iter(_going_without(site, one)), None)
     number = site.number(reading) if reading is not None else None
     text = hypothesis_texts().get(premise.id) or HypothesisText(
-        premise=premise.id, title=premise.id.replace("-", " ").capitalize(), asks=premise.text, without="",
+        premise=premise.id, title=premise.id.replace("-", " ").capitalize(), asks=premise.words("repaired"), without="",
     )  # fmt: skip
     instance = number.instance if number is not None else ""
     return AddedHypothesis(premise.id, text.title, typeset(text.asks), _without(text, number), instance,

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.proven import proven_in
-from verify.report.site.added_hypotheses import AddedHypothesis, added_hypotheses
+from verify.report.site.added_hypotheses import AddedHypothesis, OtherHypothesis, added_hypotheses, other_hypotheses
 from verify.report.site.failure_causes import Cause, change
 from verify.report.site.frame import Site
 from verify.report.site.number_signs import ROUGH
@@ -35,6 +35,8 @@ class Answer:
     """What was asked, where it is not all; empty of a whole run."""
     added: tuple[AddedHypothesis, ...]
     """Hypotheses that the repaired rates need and the paper does not list."""
+    others: tuple[OtherHypothesis, ...]
+    """Those that a step asks for alone, and those of which nothing shows that they are needed."""
 
 
 def answer(site: Site, causes: Sequence[Cause]) -> Answer:
@@ -47,6 +49,7 @@ def answer(site: Site, causes: Sequence[Cause]) -> Answer:
         _proved(site),
         asked(site),
         added,
+        other_hypotheses(site),
     )
 
 

@@ -78,7 +78,7 @@ def _section(site: Site, entry: StatementOutline, *, decides: bool = False) -> S
 def _added(statement: Statement | None) -> Iterator[tuple[str, str]]:
     for premise in statement.premises if statement is not None else ():
         if premise.readings == ("repaired",):
-            yield premise.id.replace("-", " "), premise.text
+            yield premise.id.replace("-", " "), premise.words("repaired")
 
 
 def _loudness(entry: StatementOutline, reading: str = "repaired") -> int:

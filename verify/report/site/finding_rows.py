@@ -10,7 +10,7 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.proven import standing_of
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import Number, spelt
 from verify.report.site.failure_causes import Cause, Finding, change, findings
 from verify.report.site.frame import Site
 from verify.report.site.rate_figure import compared, rate_figure, spark
@@ -127,7 +127,8 @@ def _readings(entry: StatementOutline) -> Markup:
     told = [one for one in literal.literal if one.fails and one.measured]
     best = min(told, key=lambda one: one.off, default=first)
     if len(told) == count and best.off < max(one.off for one in told):
-        return wording.typeset(f"with {first.words}; with {best.words} still {best.measured}")
+        own = "" if best.claimed == first.claimed else f", claimed {spelt(best.claimed)}"
+        return wording.typeset(f"with {first.words}; with {best.words} still {best.measured}{own}")
     return Markup("")
 
 

@@ -126,6 +126,17 @@ def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
     assert answer(Site.of(report(without)), ()).added == ()
 
 
+def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_needed() -> None:
+    rough = result("bias-bound/holder-order", "as-written", FELL)
+    mended = result("bias-bound/holder-order", "repaired", HELD)
+    found = answer(Site.of(report([rough, mended, *both("bias-bound", HELD, 1.0)])), ())
+    told = {str(one.asks): (one.asking.striptags(), one.is_needed) for one in found.others}
+    assert told["The second derivatives of f and g are Lipschitz continuous near (x, y*(x))"] == ("bias-bound/T3", True)
+    assert told["Rows that an error of the pair switches on together are linearly independent"][1] is False
+    assert [one.is_needed for one in found.others] == sorted((one.is_needed for one in found.others), reverse=True)
+    assert not {one.premise for one in found.added} & {"independent-rows", "lipschitz-hessian"}
+
+
 def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
     made = report([*both("bias-bound/uniformity", FELL, -3.0), *both("bias-bound", HELD, 1.0)])
     (added,) = answer(Site.of(made), ()).added

@@ -19,6 +19,7 @@ from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs
 from verify.report.site.living.erring_stages import TRIED
 from verify.report.site.living.orders_table import ReadingRow, other_rows, reading_rows, unswitched
 from verify.report.site.living.page_data import alphas, claimed_words, data_of
+from verify.report.site.living.phrase_summary import phrase_rows
 from verify.report.site.living.phrases import ALGORITHM, ShownAlgorithms, Switch, switches, tabs
 from verify.report.site.living.states_of_alpha import Living, living_places
 from verify.report.site.powers import set_powers
@@ -42,13 +43,14 @@ def pages(site: Site) -> list[Page]:
     counted = costs(site, solver, cost) if site.report.is_of_the_paper else ()
     places, shown = living_places(), ShownAlgorithms(site)
     table = reading_rows(places)
-    holding = [row for row in table if row.holds(tabs()[0].claimed)]
+    holding, others = [row for row in table if row.holds(tabs()[0].claimed)], other_rows(places, counted)
     body = drawn(
         "living/page.html.j2", site, title=TITLE, count=_COUNTS[len(switches())], counted_at=COUNTED_AT,
         switches=switches(), shown=shown, places=places, alphas=alphas(), program=program,
         told={cause.text.choice: cause for cause in found}, proofs=_proofs, lines_of_code=_Code(shown), table=table,
         tabs=[{"tab": tab, "words": claimed_words(tab)} for tab in tabs()], holding=holding,
-        holding_links=_links(holding), others=other_rows(places, counted), unswitched=unswitched(), tried=TRIED,
+        phrases=phrase_rows(site, switches(), table, others), others=others, unswitched=unswitched(), tried=TRIED,
+        holding_links=_links(holding),
         orders_of_a_run=_orders_of_a_run(counted), purpose=_purpose, claimed_words=claimed_words, data="DATA",
     )  # fmt: skip
     data = data_of(site, counted, {one.field: one.as_written for one in program})

@@ -127,7 +127,7 @@ def place_data(living: Living) -> dict[str, Any]:
     return {
         "gradient": [str(value) for value in place.family.hypergradient],
         "pieces": [str(value) for (value,) in place.pieces], "noise": living.noisy.noise.model, "bundles": bundles,
-        "states": states,
+        "noise_of_one": str(living.noise_of_one), "states": states,
         "measured": {
             tab: {value: {"function": spelt(one.function)[0], "order": one.lead.order} for value, one in found.items()}
             for tab, found in measured.items()

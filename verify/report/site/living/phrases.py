@@ -176,18 +176,24 @@ class ShownAlgorithms:
         return tuple(ShownLine(step.number, self.words(step.text)) for step in _passage_of(OUTER_LOOP).steps)
 
     def words(self, text: str) -> Markup:
-        """A text, its switched phrases marked, each with the room for what a repair writes in its place."""
-        return Markup("").join(self._piece(piece) for piece in pieces(text))
+        """A text, its switched phrases marked; behind it the room for what a repair writes in place of each."""
+        replaced = [
+            switch for piece in pieces(text) if (switch := self._switch_of(piece)) and _is_replaced(piece, switch)
+        ]
+        instead = Markup('<ins data-for="{}" hidden><i>instead:</i> {}</ins>')
+        return Markup("").join(
+            [
+                *(self._piece(piece) for piece in pieces(text)),
+                *(instead.format(one.field, wording.typeset(one.cause.after)) for one in replaced),
+            ]
+        )
 
     def _piece(self, piece: Piece) -> Markup:
         words, switch = set_words(piece.words), self._switch_of(piece)
         if switch is None:
             return words
-        if _tie(piece) != switch.text.at[0]:
-            return Markup('<mark data-for="{}">{}</mark>').format(switch.field, words)
-        return Markup('<mark data-for="{}">{}</mark><ins data-for="{}" hidden> {}</ins>').format(
-            switch.field, words, switch.field, wording.typeset(switch.cause.after)
-        )
+        of_repair = Markup(" data-replaced") if _is_replaced(piece, switch) else Markup("")
+        return Markup('<mark data-for="{}"{}>{}</mark>').format(switch.field, of_repair, words)
 
     def _switch_of(self, piece: Piece) -> Switch | None:
         return self._marked.get(_tie(piece))
@@ -214,6 +220,11 @@ class ShownAlgorithms:
 def _tie(piece: Piece) -> str:
     """The assertion or statement that some words are tied to, as ``living.toml`` names it."""
     return piece.statement or (str(piece.number) if piece.number and not piece.elsewhere else "")
+
+
+def _is_replaced(piece: Piece, switch: Switch) -> bool:
+    """Whether a repair writes its own words in place of these."""
+    return _tie(piece) == switch.text.at[0]
 
 
 def _passages() -> Sequence[ArgumentPassage]:

@@ -73,6 +73,13 @@ class Living:
     variance: Mapping[Pairing, Measured]
     reach: Mapping[str, Measured]
 
+    @property
+    def noise_of_one(self) -> Fraction:
+        """Variance of one ∇_xg at y*, in units of σ²: of two independent ones α₁² times the sum stays in line 6."""
+        drawn_apart = self.variance["independent"].function
+        lowest = drawn_apart.times(1, 4).reduced()(Fraction(0))[0]
+        return lowest / (2 * Fraction(SIGMA) ** 2)
+
 
 def living_places() -> tuple[Living, ...]:
     """Every instance of the page."""

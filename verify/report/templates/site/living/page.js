@@ -27,16 +27,17 @@ const living = () => {
     const worst = bad ? Math.min(...hurt.map(one => model.order(one, tab))) : null;
     const about = tab === 'cost' && bad && !model.costOf(s).derived ? 'about ' : '';
     box.className = `box ${unknown ? '' : tone(bad)}`;
-    const size = bad ? `alone: ${about}${raised(worst, tabs[tab].letter)}` : 'sound';
+    const { name, letter } = tabs[tab],
+      size = bad ? `alone: ${name.charAt(0).toLowerCase()}${name.slice(1)} ${about}${raised(worst, letter)}` : 'sound';
     const sign = `<span class="${tone(bad)}">${marks[tone(bad)]}${size}</span>`;
     box.querySelector('.alone').innerHTML = unknown ? 'not in this run' : sign;
-    for (const mark of all(`.living mark[data-for="${field}"]`)) mark.className = unknown ? '' : tone(bad);
     const isRepair =
       switches[field].repairs.includes(s[field]) ||
       (s[field] === switches[field].repaired && s[field] !== switches[field].as_written);
-    for (const each of all(`.living ins[data-for="${field}"]`)) {
-      each.hidden = !isRepair;
-      each.previousElementSibling.classList.toggle('struck', isRepair);
+    for (const each of all(`.living ins[data-for="${field}"]`)) each.hidden = !isRepair;
+    for (const mark of all(`.living mark[data-for="${field}"]`)) {
+      mark.className = unknown ? '' : tone(bad);
+      mark.classList.toggle('struck', isRepair && 'replaced' in mark.dataset);
     }
     for (const input of document.getElementsByName(field)) {
       input.checked = input.value === s[field];

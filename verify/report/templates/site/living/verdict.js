@@ -1,6 +1,7 @@
 // ---- what a state comes to: the verdict in sentences, and the numbers behind it ----
 const last = list => list[list.length - 1];
 const tone = bad => (bad ? 'bad' : 'good');
+const timesSquare = factor => (factor === '1' ? 'σ²' : `${signed(factor)} σ²`);
 const costWords = one => `${one.derived ? '' : 'about '}${raised(one.order, 'ε')}`;
 
 const verdicts = (data, model, alphas, address) => {
@@ -129,7 +130,7 @@ const verdicts = (data, model, alphas, address) => {
       };
     },
     variance: s => ({
-      nums: sized(s, 'variance') + cell('σ² of ∇f and of ∇g', data.noise.square) + cell('noise', places[s.on].noise),
+      nums: sized(s, 'variance') + cell(`noise ${places[s.on].noise}, σ²`, data.noise.square) + cell('one ∇<sub>x</sub>g at ỹ*', timesSquare(places[s.on].noise_of_one)),
     }),
     gradient(s) {
       const a = double(alphas[s.at]);

@@ -1,0 +1,99 @@
+"""The phrases in one table: what each costs alone, what repairs it, and what is then proven under which hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from spec.claims import find
+from verify.report.proven import standing_of
+from verify.report.site.added_hypotheses import RATES
+from verify.report.site.frame import Site
+from verify.report.site.living.orders_table import OtherRow, ReadingRow
+from verify.report.site.living.phrases import Switch, Tab, tabs
+
+
+@dataclass(frozen=True)
+class Size:
+    """A power as it is shown; ``known`` is false of a cost that the run did not count, an order ``None`` is 0."""
+
+    order: int | None
+    letter: str
+    bad: bool
+    about: bool = False
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class PhraseRow:
+    """One phrase: the claim that it decides, its size with this phrase alone as written and repaired, what is proven.
+
+    ``hypotheses`` are those of the repaired claim, and of what it rests on, that the paper does not list: names, and
+    what each asks for. ``grade`` links to the
+    claim, ``gaps`` are premises of the theorems beyond the claim's, ``lacks`` what they leave out of it.
+    """
+
+    switch: Switch
+    tab: Tab
+    alone: Size
+    repaired: Size
+    grade: Markup
+    gaps: tuple[str, ...]
+    lacks: tuple[str, ...]
+    hypotheses: Mapping[str, str]
+
+
+def phrase_rows(
+    site: Site, switches: Sequence[Switch], table: Sequence[ReadingRow], others: Sequence[OtherRow]
+) -> list[PhraseRow]:
+    """One for each switch, from the rows of the tables below it."""
+    return [_row(site, switch, table, others) for switch in switches]
+
+
+def _row(site: Site, switch: Switch, table: Sequence[ReadingRow], others: Sequence[OtherRow]) -> PhraseRow:
+    tab = next(one for one in tabs() if one.id == switch.text.tab)
+    if tab.id == "bias":
+        alone, repaired = (_worst(tab, table, changed) for changed in ((switch.field,), ()))
+    else:
+        sizes = {one.value: _size(one) for one in others if one.switch.field == switch.field}
+        alone, repaired = sizes[switch.as_written], sizes[switch.repaired]
+    statement = switch.text.beyond.statement if switch.text.beyond else tab.statement
+    found = standing_of(statement)
+    grade = site.link(statement, found.grade) if found else Markup("")
+    return PhraseRow(
+        switch, tab, alone, repaired, grade, found.gaps if found else (), found.lacks if found else (),
+        _added(statement),
+    )  # fmt: skip
+
+
+def _added(full_id: str) -> dict[str, str]:
+    """Hypotheses of a repaired statement, of its claim and of the rates that this rests on: those the paper lacks."""
+    found, known, waiting = dict[str, str](), set[str](), [full_id]
+    while waiting:
+        name = waiting.pop(0)
+        known.add(name)
+        found |= {
+            premise.id.replace("-", " "): premise.words("repaired")
+            for premise in find(name).premises if premise.readings == ("repaired",)
+        }  # fmt: skip
+        leaned_on = [one for one in find(name).rests_on if one in RATES]
+        waiting += [one for one in dict.fromkeys((*leaned_on, name.partition("/")[0])) if one not in known]
+    return found
+
+
+def _worst(tab: Tab, table: Sequence[ReadingRow], changed: tuple[str, ...]) -> Size:
+    """The worst instance of the reading in which these switches alone are as written."""
+    row = next(
+        one for one in table
+        if tuple(each.field for each in one.changed) == changed
+        and all(one.values[each.field] == each.as_written for each in one.changed)
+    )  # fmt: skip
+    orders = [order for _, order in row.orders if isinstance(order, int)]
+    worst = min(orders, default=None)
+    return Size(worst, tab.letter, bad=worst is not None and worst < tab.claimed)
+
+
+def _size(row: OtherRow) -> Size:
+    return Size(row.order, row.tab.letter, row.bad, row.about, row.known)
