@@ -1,7 +1,7 @@
 """``python -m benchmarks [--large] [TABLE ...]``: ratios of ours to peers, each in one run, as Markdown.
 
-Tables: oracle, lower-level, penalty, sampling, batched, certificate, report, growth. ``--large`` goes to d = 4000
-(about 4 GB).
+Tables: oracle, lower-level, penalty, sampling, batched, reading, certificate, report, growth. ``--large`` goes to
+d = 4000 (about 4 GB).
 BLAS is pinned to one thread; times are minima of repeats that take turns.
 """
 
@@ -18,6 +18,7 @@ from importlib.metadata import version
 from threadpoolctl import threadpool_limits
 
 from benchmarks.batched import batched_calls, why_no_gpu
+from benchmarks.reading import reading
 from benchmarks.speed import TABLES, chosen, growth
 from benchmarks.timing import HEAD
 from spec import InvalidInputError
@@ -37,7 +38,7 @@ def machine() -> str:
 def main(arguments: list[str]) -> int:
     """Print the tables; 2 where one is asked for that there is not."""
     large = "--large" in arguments
-    tables = TABLES | {"batched": batched_calls}
+    tables = TABLES | {"batched": batched_calls, "reading": reading}
     try:
         names = chosen([name for name in arguments if name != "--large"], [*tables, "growth"])
     except InvalidInputError as error:

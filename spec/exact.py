@@ -40,6 +40,8 @@ MAX_SIDE = 16384
 """Largest side of a block of doubles."""
 LARGEST_WHOLE = 2**53
 """Whole numbers up to here are doubles."""
+MANY = 4096
+"""Entries from which on lists of floats are read as doubles at once; exact entries are made where asked for."""
 SHOWN = 8
 """Rows of a block of doubles that its representation looks at."""
 _CHECKED = 1 << 15
@@ -204,6 +206,10 @@ class ExactArray:
             if len(row) != width:
                 rule = f"rows must have equal length: row 0 has {width}, row {i} has {len(row)}"
                 raise InvalidInputError(argument, rule)
+        if len(rows) * width >= MANY and (array := _all_doubles(rows)) is not None:
+            self._doubles = doubles(array if ndim == 2 else array[0], argument)
+            self._entries, self.shape = None, self._doubles.shape
+            return
         names = [argument] if ndim == 1 else [f"{argument}[{i}]" for i in range(len(rows))]
         self._entries = tuple(tuple(_parse_row(row, name)) for row, name in zip(rows, names, strict=True))
         self._doubles, self.shape = None, (width,) if ndim == 1 else (len(rows), width)
@@ -293,6 +299,17 @@ def _holds_doubles(value: np.ndarray[Any, Any]) -> bool:
     if not value.size or value.dtype.itemsize > 8 or value.dtype.kind not in "fiu":
         return False
     return value.dtype.kind == "f" or bool(value.max() <= LARGEST_WHOLE and value.min() >= -LARGEST_WHOLE)
+
+
+def _all_doubles(rows: Sequence[Sequence[object]]) -> FloatArray | None:
+    """Rows of floats, and of whole numbers that are doubles, as one array without negative zeros; else ``None``."""
+    kinds = {kind for row in rows for kind in set(map(type, row))}
+    if not kinds <= {float, int}:
+        return None
+    if int in kinds and any(not -LARGEST_WHOLE <= v <= LARGEST_WHOLE for row in rows for v in row if type(v) is int):
+        return None
+    array: FloatArray = np.array(rows, dtype=np.float64) + 0.0
+    return array
 
 
 def _list(value: object, argument: str, of: str) -> Sequence[object]:

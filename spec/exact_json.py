@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any
+
+from pydantic_core import from_json, to_json
 
 from spec.errors import InvalidInputError
 from spec.exact import MAX_DIGITS
@@ -13,12 +16,21 @@ MAX_EXPONENT = 9999
 """Largest power of ten of a number in a file; beyond doubles, so that what is too large is refused by name."""
 
 
-def loads(text: str | bytes, argument: str = "file") -> Any:
+LONG = 1 << 18
+"""Bytes from which on a text is looked at for being that of doubles."""
+
+
+def loads(text: str | bytes, argument: str = "file", *, doubles: bool = False) -> Any:
     """Parse JSON with exact decimals.
+
+    With ``doubles`` a long text may come back with floats, where each is spelt as Python spells that double: then a
+    float that means its shortest decimal is as exact as what was written.
 
     Raises:
         InvalidInputError: On malformed text, repeated keys, NaN or infinities, or nesting too deep.
     """
+    if doubles and len(text) >= LONG and (found := _of_doubles(text)) is not None:
+        return found
     try:
         return json.loads(
             text,
@@ -58,6 +70,55 @@ def _unique(pairs: list[tuple[str, Any]], argument: str) -> dict[str, Any]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidInputError(argument, "keys must not repeat", repeated)
     return found
+
+
+def _of_doubles(text: str | bytes) -> Any:
+    """The value of a text whose numbers are all spelt as those of doubles and integers are; ``None`` of any other."""
+    try:
+        value, plain_text = from_json(text, allow_inf_nan=False), _without_spaces(text)
+    except (ValueError, RecursionError):
+        return None  # the plain way says what is wrong
+    at = 0
+    for part in _parts(value):
+        spelt = part if isinstance(part, bytes) else to_json(part)
+        if not plain_text.startswith(spelt, at):
+            end = plain_text.find(b"]", at) + 1
+            if not isinstance(part, list) or not _spells(plain_text[at:end], spelt, part):
+                return None
+            at = end
+        else:
+            at += len(spelt)
+    return value if at == len(plain_text) else None
+
+
+def _spells(text: bytes, spelt: bytes, values: list[Any]) -> bool:
+    """Whether a text is that of a list of numbers, where Python writes some exponents otherwise than ``spelt`` does."""
+    given, plainly = text[1:-1].split(b","), spelt[1:-1].split(b",")
+    return text[:1] == b"[" and len(given) == len(plainly) == len(values) and all(
+        one == other or one == repr(value).encode() for one, other, value in zip(given, plainly, values, strict=True)
+    )  # fmt: skip
+
+
+def _without_spaces(text: str | bytes) -> bytes:
+    return (text.encode() if isinstance(text, str) else text).translate(None, b" \t\r\n")
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    """A value as the parts of its text without spaces: brackets and keys as bytes, lists of numbers as they are."""
+    if isinstance(value, dict):
+        for i, (key, item) in enumerate(value.items()):
+            yield b"{" if i == 0 else b","
+            yield key
+            yield b":"
+            yield from _parts(item)
+        yield b"}" if value else b"{}"
+    elif isinstance(value, list) and {list, dict} & set(map(type, value)):
+        for i, item in enumerate(value):
+            yield b"[" if i == 0 else b","
+            yield from _parts(item)
+        yield b"]"
+    else:
+        yield value
 
 
 def dumps(value: Any, indent: int | None = None) -> str:

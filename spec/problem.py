@@ -165,7 +165,7 @@ def loads_problem(text: str | bytes, argument: str = "problem", folder: Path | N
     """
     if len(text) > MAX_FILE_BYTES:
         raise InvalidInputError(argument, f"must be at most {MAX_FILE_BYTES} bytes")
-    return parse_problem(loads(text, argument), argument, folder)
+    return parse_problem(loads(text, argument, doubles=True), argument, folder)
 
 
 def load_problem(path: str | Path) -> Problem:

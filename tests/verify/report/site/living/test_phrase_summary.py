@@ -78,4 +78,4 @@ def test_a_cost_that_was_counted_is_told() -> None:
     )
 
 
-A_COST = Cost(value="", statement="", reading="", order=0, derived=False, settled=False, points=((0.1, 10.0),), steps=())
+A_COST = Cost("", "", "", order=0, derived=False, settled=False, points=((0.1, 10.0),), steps=())
