@@ -113,7 +113,7 @@ class ProvenInRun:
         by_hand, short = sum(one == (NO_GOAL,) for one in lacks), sum(one != (NO_GOAL,) for one in lacks)
         told = []
         if by_hand:
-            told.append(f"{by_hand} lack a sentence of their own alone: theorems are matched with them by hand")
+            told.append(f"{by_hand} are not stated as one theorem yet: theorems are matched with them by hand")
         if short:
             told.append(f"of {short} the theorems leave out a part, which the claim’s page names")
         return f"Of the {len(lacks)} proven in part {'; '.join(told)}." if told else ""

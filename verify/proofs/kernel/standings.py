@@ -13,7 +13,7 @@ from verify.proofs.kernel.goals import goal_deviations
 from verify.proofs.kernel.proof_record import ProofRecord, load_record, map_deviations
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
 
-NO_GOAL = "no goal of its own yet: the theorems are matched with it by hand"
+NO_GOAL = "not stated as one theorem yet: theorems are matched with it by hand"
 Grade = Literal["proven", "proven in part", "refuted", "no proof"]
 
 

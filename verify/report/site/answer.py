@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.proven import proven_in
+from verify.report.proven import DERIVED, firm_order, proven_in
 from verify.report.site.added_hypotheses import AddedHypothesis, OtherHypothesis, added_hypotheses, other_hypotheses
 from verify.report.site.failure_causes import Cause, change
 from verify.report.site.frame import Site
@@ -151,7 +151,13 @@ def tallied(site: Site) -> str:
         f"{'as written' if reading == 'as-written' else reading}, {_counted(counts)}"
         for reading, counts in site.outline.counts.items() if counts
     ]  # fmt: skip
-    return f"Of the statements that the text makes, claims and proof steps together: {'; '.join(told)}." if told else ""
+    more = sum(site.outline.unsaid.values())
+    added = f" (with {more} that no sentence of it makes)" if more and "repaired" in site.outline.counts else ""
+    return (
+        f"Of the statements that the text makes{added}, claims and proof steps together: {'; '.join(told)}."
+        if told
+        else ""
+    )
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -200,15 +206,28 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
 
 
 def _proved(site: Site) -> Markup:
+    """Of the two rates what is proven or derived, and how far; then how many repaired statements are."""
     found = proven_in(site.outline)
     if not found.said or not site.outline.counts.get("repaired"):
         return Markup("")
-    rates = [one.entry for one in found.whole if one.entry.id in (GRADIENT, COST, SHARED)]
-    among = Markup("")
-    if rates:
-        titles = Markup(" and ").join(Markup("“{}”").format(typeset(entry.title)) for entry in rates)
-        among = Markup(", {} among them").format(titles)
-    return Markup('Of the repaired statements <a href="#proven">{}</a>{}.').format(found.said, among)
+    rates = Markup("")
+    for one in found.whole:
+        if one.entry.id in (GRADIENT, COST, SHARED):
+            where = Markup(", where {}").format(typeset(wording.listing(one.more))) if one.more else Markup("")
+            rates += Markup("“{}” is proven for every problem{}. ").format(typeset(one.entry.title), where)
+    for name in (COST, SHARED):
+        entry = site.statements.get(name)
+        repaired = entry.named.get("repaired") if entry else None
+        order = firm_order(repaired) if repaired is not None else None
+        if order is not None and order.how == DERIVED and name == SHARED:
+            rates += Markup("The cost {} is derived, and measured on {}. ").format(
+                site.number(repaired).said if repaired else "", _measured(repaired)
+            )
+    return Markup('{}Of the repaired statements <a href="#proven">{}</a>.').format(rates, found.said)
+
+
+def _measured(found: ReadingOutline | None) -> str:
+    return wording.counted(found.instances.get(str(Verdict.SUPPORTED), 0) if found else 0, "instance")
 
 
 def _noun(added: Sequence[AddedHypothesis]) -> str:

@@ -128,7 +128,8 @@ def _readings(entry: StatementOutline) -> Markup:
     best = min(told, key=lambda one: one.off, default=first)
     if len(told) == count and best.off < max(one.off for one in told):
         own = "" if best.claimed == first.claimed else f", claimed {spelt(best.claimed)}"
-        return wording.typeset(f"with {first.words}; with {best.words} still {best.measured}{own}")
+        other = f"with {best.words} still" if best.words != first.words else "in its mildest reading still"
+        return wording.typeset(f"with {first.words}; {other} {best.measured}{own}")
     return Markup("")
 
 
@@ -141,7 +142,7 @@ def _repaired(site: Site, entry: StatementOutline | None, mended: StatementOutli
     if number.fitted and number.firm == number.claimed:  # the claim is what the number says
         told = Markup("{}").format("as claimed" if lead == "claimed" else f"{lead} this")
     by = entry.literal.repaired_by.partition("; it then")[0] if entry and entry is mended and entry.literal else ""
-    by = f"with {by}" if by and not by.startswith("it holds") else ""
+    by = f"with {by.removeprefix('at most ')}" if by and not by.startswith("it holds") else ""
     parts = (
         _proved(mended, number), _quantity(number), _detail(number), wording.typeset(by),
         _itself(site, entry) if entry and entry is not mended else Markup(""),

@@ -95,7 +95,7 @@ def _proof(site: Site, tab: Tab) -> Markup:
         return Markup("")
     link = site.link(tab.statement, found.grade)
     more = Markup(" where {}").format(_set(" and ".join(found.gaps))) if found.grade == "proven" and found.gaps else ""
-    return Markup("Of every problem that meets the hypotheses it is {}{}.").format(link, more)
+    return Markup("For every problem that meets the hypotheses this is {}{}.").format(link, more)
 
 
 def _set(text: str) -> Markup:

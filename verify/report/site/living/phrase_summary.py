@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from spec.claims import find
+from spec.claims import Premise, find
 from verify.report.proven import standing_of
-from verify.report.site.added_hypotheses import RATES
+from verify.report.site.added_hypotheses import RATES, hypothesis_texts
 from verify.report.site.frame import Site
 from verify.report.site.living.orders_table import OtherRow, ReadingRow
 from verify.report.site.living.phrases import Switch, Tab, tabs
@@ -64,23 +64,26 @@ def _row(site: Site, switch: Switch, table: Sequence[ReadingRow], others: Sequen
     grade = site.link(statement, found.grade) if found else Markup("")
     return PhraseRow(
         switch, tab, alone, repaired, grade, found.gaps if found else (), found.lacks if found else (),
-        _added(statement),
+        _added(statement, tab),
     )  # fmt: skip
 
 
-def _added(full_id: str) -> dict[str, str]:
-    """Hypotheses of a repaired statement, of its claim and of the rates that this rests on: those the paper lacks."""
-    found, known, waiting = dict[str, str](), set[str](), [full_id]
-    while waiting:
-        name = waiting.pop(0)
-        known.add(name)
-        found |= {
-            premise.id.replace("-", " "): premise.words("repaired")
-            for premise in find(name).premises if premise.readings == ("repaired",)
-        }  # fmt: skip
-        leaned_on = [one for one in find(name).rests_on if one in RATES]
-        waiting += [one for one in dict.fromkeys((*leaned_on, name.partition("/")[0])) if one not in known]
-    return found
+def _added(full_id: str, tab: Tab) -> dict[str, str]:
+    """Hypotheses of a repaired statement and of its claim that the paper lacks; of the cost those of all rates."""
+    claims = RATES if tab.id == "cost" else (full_id, full_id.partition("/")[0])
+    return dict(
+        _told(premise)
+        for name in dict.fromkeys((*claims, full_id)) for premise in find(name).premises
+        if premise.readings == ("repaired",)
+    )  # fmt: skip
+
+
+def _told(premise: Premise) -> tuple[str, str]:
+    """A hypothesis by the name and in the words of the front page, where it stands there."""
+    text = hypothesis_texts().get(premise.id)
+    if text is not None:
+        return text.title, text.asks
+    return premise.id.replace("-", " ").capitalize(), premise.words("repaired")
 
 
 def _worst(tab: Tab, table: Sequence[ReadingRow], changed: tuple[str, ...]) -> Size:

@@ -216,6 +216,14 @@ def test_an_address_opens_what_it_says_and_stays(folder: Path, tmp_path: Path, a
 
 
 @in_a_browser
+def test_an_address_without_a_place_opens_where_it_hurts(folder: Path, tmp_path: Path) -> None:
+    script = "return { at: location.hash, said: document.getElementById('living-said').textContent };"
+    found = ask_browser(folder, script, tmp_path, address="#repaired&multiplier_width=shrinking", width=DESK)
+    assert found.value["at"].startswith("#repaired&multiplier_width=shrinking&on=weakly-active&")
+    assert found.value["said"].startswith("Refuted")
+
+
+@in_a_browser
 def test_a_mangled_address_does_no_harm(folder: Path, tmp_path: Path) -> None:
     script = "return { said: document.getElementById('living-said').textContent };"
     address = "#repaired&on=constructor&alpha=x&dual_term=<b>&see=toString&ramp_width"

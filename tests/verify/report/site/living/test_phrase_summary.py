@@ -9,12 +9,15 @@ import pytest
 from spec.claims import find
 from tests.verify.report.site.story_reports import failing
 from verify.report.proven import standing_of
+from verify.report.site.added_hypotheses import RATES, hypothesis_texts
 from verify.report.site.frame import Site
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.orders_table import NO_MAP, other_rows, reading_rows
 from verify.report.site.living.phrase_summary import PhraseRow, phrase_rows
 from verify.report.site.living.phrases import switches
 from verify.report.site.living.states_of_alpha import living_places
+
+texts = hypothesis_texts()
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +48,19 @@ def test_alone_is_the_worst_instance_of_the_reading_that_differs_in_it(rows: dic
         assert rows[field].alone.order == min(orders)
 
 
-def test_hypotheses_are_those_that_the_claims_add(rows: dict[str, PhraseRow]) -> None:
-    bias = {one.id.replace("-", " ") for one in find("bias-bound").premises if one.readings == ("repaired",)}
-    assert set(rows["dual_term"].hypotheses) == bias
-    # The cost rests on bias, variance and the theorem on the outer loop.
-    outer = {
-        one.id.replace("-", " ") for one in find("goldstein-convergence").premises if one.readings == ("repaired",)
-    }
-    assert bias | outer | set(rows["noise_pairing"].hypotheses) <= set(rows["inner_solver"].hypotheses)
+def added(*claims: str) -> set[str]:
+    return {
+        texts[premise.id].title if premise.id in texts else premise.id.replace("-", " ").capitalize()
+        for claim in claims for premise in find(claim).premises if premise.readings == ("repaired",)
+    }  # fmt: skip
+
+
+def test_hypotheses_are_those_that_the_claims_add_by_the_front_pages_names(rows: dict[str, PhraseRow]) -> None:
+    assert set(rows["dual_term"].hypotheses) == added("bias-bound")
+    assert set(rows["noise_pairing"].hypotheses) == added("variance-bound", "variance-bound/per-sample")
+    # The cost asks for what both rates ask for.
+    assert set(rows["inner_solver"].hypotheses) == added(*RATES)
+    assert {texts[name].title for name in ("second-moment-accuracy", "wide-ramp")} <= added(*RATES)
 
 
 def test_what_theorems_ask_and_leave_out_is_their_own(rows: dict[str, PhraseRow]) -> None:

@@ -175,18 +175,21 @@ const addresses = (data, model) => {
     if (!base) return null;
     const s = { ...start(), ...model.all(base[1]) },
       changed = [];
-    let see = '';
+    let see = '',
+      placed = false;
     for (const part of parts) {
       const [field, value = ''] = part.split('=');
       if (Object.hasOwn(switches, field) && switches[field].values.includes(value)) {
         s[field] = value;
         changed.push(field);
-      } else if (field === 'on' && Object.hasOwn(places, value)) s.on = value;
+      } else if (field === 'on' && Object.hasOwn(places, value)) [s.on, placed] = [value, true];
       else if (field === 'alpha') s.at = nearest(value);
       else if (field === 'errors') s.errors = value !== 'none';
       else if (field === 'see' && Object.hasOwn(tabs, value)) see = value;
     }
     s.tab = see || implied(changed);
+    // Without a place it is shown where it hurts.
+    if (!placed && !model.fails(s, s.tab)) s.on = model.elsewhere(s, s.tab) || s.on;
     s.last = changed[changed.length - 1] || fields.find(one => switches[one].tab === s.tab);
     return s;
   };
