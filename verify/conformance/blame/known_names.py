@@ -53,7 +53,8 @@ def confirmed_names(stages: Stages, stage: Stage, matches: Sequence[Match], blam
 def _is_special(id_: str) -> bool:
     """Whether a mistake is one of rounding, or answers a question otherwise after others."""
     bug = find(id_)
-    return bug.roundoff is not None or bug.rules.lower_level in ("previous", "first")
+    lines = (formula for steps in bug.formulas.values() for formula in steps.values())
+    return bug.roundoff is not None or any("previous(" in line or "first(" in line for line in lines)
 
 
 def _holds(
