@@ -87,7 +87,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
                 return None
             y = other
         given["y_penalty"] = y
-    answer = around.estimate(given["y_penalty"]) + noise
+    answer = around.estimate(given["y_penalty"], call.reading.dual_term) + noise
     if "hypergradient" not in wrong:
         return np.asarray(answer)
     return wrong["hypergradient"].answer(_asked(probe, "hypergradient", np.asarray(answer), given))

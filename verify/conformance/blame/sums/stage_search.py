@@ -214,7 +214,8 @@ class StageSearch:
         if explained(base, asked):
             return [nothing]
         sheet = self.sheet(asked, base)
-        members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group == part]
+        here = (part, "dual") if part == "penalty" else (part,)
+        members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group in here]
         subsets = [s for s in drops(space, pairs=True) if set(s) <= set(members)]
         found: list[EditedStage] = []
         for sums in (plain_drops(sheet), single_sums(sheet, subsets)):
