@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spec import Noise, Quadratic
+from spec import REPAIRED, Noise, Quadratic
 from spec.atlas import experiment
 from spec.exact import FloatArray
 from spec.noise import NoisyGradient
@@ -16,7 +16,7 @@ from verify.evidence.model import Relation
 from verify.truth.algebra.numbers import Real, add, double, times
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import Pairing, variance
-from verify.truth.stages import Rules, Setting, evaluate
+from verify.truth.stages import Setting, evaluate
 
 DIMENSION = 50
 DRAWS, CONSTRUCTED = 200, 4
@@ -94,9 +94,9 @@ def readings_apart(problem: Quadratic, x: Sequence[Fraction], on: tuple[NoisyGra
     noisy, at = problem.model_copy(update={"noise": noise}), tuple(x)
     dual = pairing = 0.0
     for alpha in ALPHAS:
-        setting = Setting(problem, at, alpha)
-        cancelled = evaluate(setting, Rules(dual_term="cancelled"))
-        frozen = evaluate(setting, Rules(dual_term="frozen"))
+        cancelled, frozen = (
+            evaluate(Setting(problem, at, alpha, REPAIRED.choose(dual_term=kept))) for kept in ("cancelled", "frozen")
+        )
         pairs = zip(frozen.hypergradient, cancelled.hypergradient, strict=True)
         dual = max(dual, *(_apart(a, b) for a, b in pairs))
         stages = (cancelled.y_penalty, cancelled.y_star)

@@ -57,7 +57,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     # A stage that only the oracle call shows is wrong in the call's place.
     inside = told - {finding.stage for finding in seen.findings if finding.status != "not offered"}
     for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
-        if stage == "hypergradient" and inside and stage not in told:
+        if stage == "hypergradient" and stage not in told and (inside or _is_noise_alone(seen, blames)):
             continue
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
@@ -71,6 +71,16 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
         found = [d for d in found if d.stage != "samples" or d.explanations or d.matches]
     found = [d.model_copy(update={"rest": left_over(seen, blames, d.stage)}) if d.explanations else d for d in found]
     return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
+
+
+def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
+    """Whether estimates are off under given normals alone, all as what is said of the noise has it."""
+    wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
+    noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
+    if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
+        return False
+    told = ((answer, noise.answer(answer.probe)) for answer in wrong)
+    return all(t is not None and (np.abs(t - a.got) <= 2 * a.probe.tolerance).all() for a, t in told)
 
 
 def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:

@@ -22,6 +22,7 @@ from verify.conformance.asking import Asking
 from verify.conformance.author_letter import told
 from verify.conformance.blame.accuracy import EXACT, accuracy_of, to_declare
 from verify.conformance.blame.all_stages import copies_of, explain_all
+from verify.conformance.blame.questions import asked_under
 from verify.conformance.claim_faults import faults_of, notes_of
 from verify.conformance.claim_runs import (
     Judged,
@@ -184,9 +185,10 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         try:
             renew = copies_of(asked.name, asked.subject) if asked.loadable else None
             accuracy = accuracy_of(stages, seen)
-            blames = explain_all(stages, seen, accuracy, renew) if asking.is_repaired else ()
-            with_memories(seen, blames)
-            diagnoses = diagnose(seen, blames)
+            with asked_under(asking.reading):
+                blames = explain_all(stages, seen, accuracy, renew)
+                with_memories(seen, blames)
+                diagnoses = diagnose(seen, blames)
             proposed = "" if any(blame.explanations for blame in blames) else to_declare(seen)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)

@@ -38,10 +38,20 @@ class PlainMethod(Player):
     def activation(self, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Any:
         return self.run("activation", {"h": h, "lam": lam, "h_width": h_width, "lam_width": lam_width})["rho"]
 
-    def penalty_minimiser(self, problem: Any, x: Vector, call: Call, tol: float | None) -> Any:  # noqa: ARG002  # solved to rounding
+    def penalty_minimiser(self, problem: Any, x: Vector, call: Call, tol: float | None) -> Any:
         _require_repaired(call)
-        given = {"x": x, "y_star": call.y_star, "lam": call.lam, "rho": call.rho, "alpha": call.alpha}
+        return self.minimiser(problem, x, call, tol)
+
+    def minimiser(self, problem: Any, x: Vector, call: Call, tol: float | None) -> Any:
+        """Line 5 whatever the reading, solved to rounding; ``stops`` is 1 where no accuracy is asked for, else 0."""
+        given = {"x": x, "y_star": call.y_star, "lam": call.lam, "rho": call.rho, "alpha": call.alpha,
+                 "stops": float(tol is None and bool(np.any(call.rho)))}  # fmt: skip
         return self._minimised(self._blocks(problem) | given)
+
+    def line_6(self, problem: Any, x: Vector, call: Call) -> Space:
+        """Every value of line 6 without noise, from a call that has all stages."""
+        stages = {name: value for name, value in call.stages.items() if value is not None}
+        return self.run("line_6", self._blocks(problem) | {"x": x, "alpha": call.alpha} | stages)
 
     def hypergradient(self, problem: Any, x: Vector, call: Call, rng: Any) -> Any:
         return self._sampled(self._estimated(problem, x, call), problem, call, rng)
@@ -57,7 +67,9 @@ class PlainMethod(Player):
         """Blocks of a problem by name; the problem is kept beside them, so that its id stays its own."""
         if id(problem) not in self.known:
             arrays = getattr(problem, "quadratic", problem).arrays
-            self.known[id(problem)] = problem, {field.name: getattr(arrays, field.name) for field in fields(arrays)}
+            blocks = {field.name: getattr(arrays, field.name) for field in fields(arrays)}
+            keys = {"problem": f"{id(problem)} ", "sizes": f"{arrays.A.shape} {arrays.B.shape} "}
+            self.known[id(problem)] = problem, blocks | keys
         return dict(self.known[id(problem)][1])
 
     def _minimised(self, space: Space) -> Any:

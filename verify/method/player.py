@@ -47,6 +47,8 @@ FUNCTIONS: Space = {
     "clip": np.clip, "maximum": np.maximum, "minimum": np.minimum, "where": np.where, "abs": np.abs, "sqrt": np.sqrt,
     "exp": np.exp, "zeros": np.zeros_like, "ones": np.ones_like, "sum": np.sum, "len": len,
     "norm_1": lambda v: float(np.abs(v).sum()), "norm_max": lambda v: float(np.abs(v).max(initial=0.0)),
+    "argmax": lambda v: int(np.argmax(v)), "eigvalsh": np.linalg.eigvalsh,
+    "nearest": lambda matrix, right: np.linalg.lstsq(matrix, right)[0],
     "frobenius": lambda v: float(np.sqrt((np.asarray(v) ** 2).sum())),
     "shifted": lambda v: np.roll(v, 1), "joined": lambda x, y: np.concatenate([x, y]),
 }  # fmt: skip

@@ -10,13 +10,21 @@ from hypothesis import strategies as st
 
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, verdict
 from verify.checks.activation_ramps import Ramps, kinks, largest_jump, largest_quotient, one_sided
+from verify.conformance.bugs.catalogue import find
+from verify.method.exact_player import exact_array, play
+from verify.method.lines import edited
 from verify.truth.stages import weights
 
 RAMPS = Ramps(Fraction(1, 1000), Fraction(1, 10))
 
 
-def of(activation):
-    return lambda h, lam: weights((h,), (lam,), RAMPS.h_width, RAMPS.lam_width, activation)[0]
+def of(id_):
+    """Weights of a row by a bug of the catalogue."""
+    widths = {"h_width": RAMPS.h_width, "lam_width": RAMPS.lam_width}
+    lines = edited(find(id_).formulas)
+    return lambda h, lam: play(lines, "activation", widths | {"h": exact_array([h]), "lam": exact_array([lam])})["rho"][
+        0
+    ]
 
 
 @pytest.mark.parametrize(
@@ -44,16 +52,16 @@ def test_the_printed_cases_are_the_activation(u, v):
 
 
 def test_a_hard_switch_jumps():
-    jump, _ = largest_jump(RAMPS, of("hard"))
+    jump, _ = largest_jump(RAMPS, of("hard-activation"))
     assert jump == 1
-    assert largest_quotient(RAMPS, of("hard")) > 1
+    assert largest_quotient(RAMPS, of("hard-activation")) > 1
 
 
 def test_a_constant_has_no_corner():
-    assert kinks(RAMPS, of("always")) == []
-    assert largest_jump(RAMPS, of("always"))[0] == 0
+    assert kinks(RAMPS, of("always-active")) == []
+    assert largest_jump(RAMPS, of("always-active"))[0] == 0
 
 
 def test_a_cubic_ramp_is_steeper_than_the_slopes_allow():
     assert largest_quotient(RAMPS, RAMPS.weight) == 1
-    assert largest_quotient(RAMPS, of("cubic")) > 1
+    assert largest_quotient(RAMPS, of("smoother-ramp")) > 1

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from spec.atlas import find
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, result, verdict
 from verify.checks.bias_bound.printed_formula import printed_lagrangian, slope_jump, twin_of
+from verify.conformance.bugs.catalogue import find as find_bug
 from verify.evidence.model import ComparisonEvidence
+from verify.method.exact_player import play, space_of
+from verify.method.lines import edited
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues, derivative, quiet_step
-from verify.truth.stages import Rules, Setting, evaluate
+from verify.truth.stages import Setting, evaluate
 
 ALPHA = Fraction(1, 10)
 
@@ -45,20 +48,25 @@ def test_the_difference_is_the_frozen_term():
     assert sides.measured == 25
 
 
-@pytest.mark.parametrize("rules", [Rules(dropped=frozenset({"g_difference"})), Rules(dropped=frozenset({"penalty"})),
-                                   Rules(one_sided=True), Rules(powers=(-2, -3))])  # fmt: skip
-def test_another_estimator_is_not_the_parents(rules):
+@pytest.mark.parametrize("edits", [*(find_bug(id_).formulas["line_6"] for id_ in ("drops-g-difference", "one-sided-gap",
+                                                                                  "drops-penalty-term")),
+                                   {"alpha_2": "alpha ** -3"}])  # fmt: skip
+def test_another_estimator_is_not_the_parents(edits):
     instance = find("two-of-three")
     problem, x = quadratic_of(instance.problem), instance.x
     lower = lower_level.solve(problem, x)
     rho = tuple(Fraction(int(i in lower.strictly_active)) for i in range(problem.p))
     right = evaluate(Setting(problem, x, ALPHA, given={"rho": rho}))
-    other = evaluate(Setting(problem, x, ALPHA, given={"rho": rho, "y_penalty": right.y_penalty}), rules)
+    stages = {"y_star": right.y_star, "lam": right.lam, "rho": rho, "y_penalty": right.y_penalty}
+    other, plain = (
+        tuple(play(edited({"line_6": lines}), "line_6", space_of(problem, x, ALPHA, stages))["estimate"])
+        for lines in (edits, {})
+    )
     L = printed_lagrangian(PointValues(problem), right.y_penalty, rho,
                            lambda z: lower_level.solve(problem, z).y_star, lambda _: lower.lam)  # fmt: skip
     parent = derivative(L, x, quiet_step(problem, x))
-    assert right.hypergradient == parent
-    assert other.hypergradient != parent
+    assert right.hypergradient == plain == parent
+    assert other != parent
 
 
 @given(st.lists(st.fractions(-3, 3, max_denominator=7), min_size=3, max_size=3), st.fractions(-2, 2))

@@ -42,12 +42,12 @@ class Iterative(BentSubject):
         a = arrays_of(problem)
         if a is None:
             return y
-        H = lagrangian(a, x, call, self.rules, call.alpha).H
+        H = lagrangian(a, x, call).H
         direction = np.ones(len(y)) / len(y) ** 0.5
         return y + np.linalg.solve(H, 0.9 * (call.alpha if tol is None else tol) * direction)
 
-    def estimate(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
-        return super().estimate(problem, x, call, rng) * (1 + 4e-16)
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        return super().hypergradient(problem, x, call, rng) * (1 + 4e-16)
 
 
 class Unable:

@@ -11,6 +11,7 @@ import pytest
 from tests.verify.conformance.strangers import WeaklyOn
 from tests.verify.conformance.subjects import Independent, IndependentlySingle, OnlyHypergradient
 from verify.conformance.bugs.bent_subject import BentSubject, arrays_of, by_id
+from verify.conformance.bugs.catalogue import find
 from verify.conformance.bugs.model import Rules
 from verify.conformance.causes import Inquiry
 from verify.conformance.error_parts import ErrorSplit
@@ -18,6 +19,7 @@ from verify.conformance.error_splits import exponent, split_error
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes
 from verify.conformance.stage_comparison import Seen, ask
+from verify.method.lines import FORMULAS, Formulas
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.truth.error_causes import METHOD
@@ -47,8 +49,15 @@ def own(found: ErrorSplit) -> list[str]:
     return [cause for cause in found.shown if cause not in METHOD]
 
 
-def bent(**rules: Any) -> BentSubject:
-    return type("Bent", (BentSubject,), {"rules": Rules(**rules)})()
+def bent(edits: Formulas, rules: Rules = Rules()) -> BentSubject:  # noqa: B008  # it is frozen
+    return type("Bent", (BentSubject,), {"edits": edits, "rules": rules})()
+
+
+def both(*ids: str) -> BentSubject:
+    """Several bugs of the catalogue at once."""
+    bugs = [find(id_) for id_ in ids]
+    edits = {procedure: lines for bug in bugs for procedure, lines in bug.formulas.items()}
+    return bent(edits, next((bug.rules for bug in bugs if bug.rules != Rules()), Rules()))
 
 
 class Transposed(ReferenceSubject):
@@ -139,10 +148,10 @@ def test_a_transposed_matrix_is_the_formulas() -> None:
 @pytest.mark.parametrize(
     ("subject", "causes"),
     [
-        (bent(activation="always", dual_term="frozen"), ["inactive-weights", "formula"]),
-        (bent(multipliers=Fraction(11, 10), penalty=Fraction(-1)), ["formula", "multipliers"]),
-        (bent(dual_term="frozen", pull=Fraction(1, 2)), ["formula", "minimiser"]),
-        (bent(multiplier=Fraction(0), activation="shifted"), ["inactive-weights", "minimiser", "active-weights"]),
+        (both("always-active", "keeps-dual-term"), ["inactive-weights", "formula"]),
+        (both("inflated-multipliers", "flipped-penalty"), ["formula", "multipliers"]),
+        (both("keeps-dual-term", "half-penalty-in-solve"), ["formula", "minimiser"]),
+        (both("drops-multiplier", "shifted-rows"), ["inactive-weights", "minimiser", "active-weights"]),
     ],
 )
 def test_of_two_mistakes_both_are_told_the_larger_first(subject: Any, causes: list[str]) -> None:
@@ -152,7 +161,7 @@ def test_of_two_mistakes_both_are_told_the_larger_first(subject: Any, causes: li
 
 
 def test_the_other_mistake_is_told_where_another_instance_shows_it() -> None:
-    found = split(bent(activation="hard", dual_term="frozen"), "two-of-three", "toy2@0.001")
+    found = split(both("hard-activation", "keeps-dual-term"), "two-of-three", "toy2@0.001")
     assert own(found) == ["formula"]
     assert "Another cause leads at α = 1/20, x = 0.001 on `toy2`: the weights of active rows" in found.sentence
 
@@ -170,16 +179,16 @@ def test_the_sentence_names_instance_sizes_and_growth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "words"),
+    ("estimate", "words"),
     [
-        ({"penalty": Fraction(-1)}, "α₂Aᵀ(ρ∘h) has the wrong sign in it"),
-        ({"dropped": frozenset({"penalty"})}, "α₂Aᵀ(ρ∘h) is missing in it"),
-        ({"penalty": Fraction(1, 2)}, "α₂Aᵀ(ρ∘h) is halved in it"),
-        ({"dropped": frozenset({"f"})}, "∇_xf is missing in it"),
+        (find("flipped-penalty").formulas["line_6"]["estimate"], "α₂Aᵀ(ρ∘h) has the wrong sign in it"),
+        (find("drops-penalty-term").formulas["line_6"]["estimate"], "α₂Aᵀ(ρ∘h) is missing in it"),
+        (find("half-penalty-term").formulas["line_6"]["estimate"], "α₂Aᵀ(ρ∘h) is halved in it"),
+        (FORMULAS["line_6"]["estimate"].replace("grad_f", "0 * grad_f"), "∇_xf is missing in it"),
     ],
 )
-def test_a_term_of_line_6_is_named(rules: dict[str, Any], words: str) -> None:
-    assert words in split(bent(**rules), "two-of-three").sentence
+def test_a_term_of_line_6_is_named(estimate: str, words: str) -> None:
+    assert words in split(bent({"line_6": {"estimate": estimate}}), "two-of-three").sentence
 
 
 def test_what_cancels_is_said_to() -> None:
@@ -245,7 +254,7 @@ def test_a_right_subject_is_told_one_line(subject: Any) -> None:
 
 def test_stages_it_tells_but_does_not_take_count_where_its_answer_shows_them() -> None:
     class Refusing(BentSubject):
-        rules = Rules(multipliers=Fraction(11, 10))
+        edits = find("inflated-multipliers").formulas
 
         def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
             if any(value is not None for value in call.stages.values()):
@@ -260,7 +269,7 @@ def test_stages_it_tells_but_does_not_take_count_where_its_answer_shows_them() -
 
 def test_one_that_refuses_wrong_stages_is_split_all_the_same() -> None:
     class Strict(BentSubject):
-        rules = Rules(multipliers=Fraction(-1))
+        edits = find("flipped-multipliers").formulas
 
         def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
             if call.lam is not None and np.min(call.lam) < 0:

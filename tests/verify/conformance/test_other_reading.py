@@ -10,13 +10,16 @@ from spec import AS_WRITTEN, REPAIRED, InvalidInputError
 from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import RepairedOnly
 from verify.conformance.asking import Asking
-from verify.conformance.bugs.bent_subject import by_id
+from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.blame.questions import asked_under
+from verify.conformance.bugs.bent_subject import BentSubject, by_id
 from verify.conformance.bugs.catalogue import find
+from verify.conformance.bugs.model import Rules
 from verify.conformance.law_repro import of_law
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.other_reading import samplings, under
 from verify.conformance.own_problems import OwnProbes
-from verify.conformance.probes import Probe, probes
+from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import sample
 from verify.conformance.stage_comparison import Seen, look, sampled_finding
 from verify.subjects import ReferenceSubject
@@ -54,6 +57,52 @@ def test_who_reads_it_so_agrees(as_written: list[Probe]) -> None:
 @pytest.mark.parametrize("subject", [RepairedOnly(), by_id("drops-implicit-term"), null_subjects()["zero"]])
 def test_who_does_not_deviates(subject: Any, as_written: list[Probe]) -> None:
     assert findings(subject, as_written)["hypergradient"] == "diverges"
+
+
+WITHOUT_DUAL = "line 6 = the right one without α₁Aᵀλ̃"
+DROPPED = {"line_6": {"grad_f": "f_xy @ y + f_x"}}
+
+
+class RepairedTwice(BentSubject):
+    """Line 6 of the repaired text whatever is asked for, without f_xx."""
+
+    name = "repaired-twice"
+    edits = DROPPED
+    rules = Rules(reading={"dual_term": "cancelled"})
+
+
+@pytest.mark.parametrize(
+    ("subject", "stage", "words"),
+    [
+        (RepairedOnly(), "hypergradient", WITHOUT_DUAL),
+        (by_id("flipped-penalty"), "hypergradient", "line 6 = the right one − 2α₂·Aᵀ(ρ∘h(x,ỹ))"),
+        (by_id("at-y-star"), "hypergradient", "ỹ* where ỹ belongs"),
+        (RepairedTwice(), "hypergradient", f"{WITHOUT_DUAL} and without f_xx x"),
+        (by_id("drops-multiplier"), "penalty_minimiser", "without −α₁Bᵀλ̃"),
+        (by_id("h-sign"), "activation", "−h in place of h"),
+        (by_id("flipped-multipliers"), "lower_level", "−λ"),
+    ],
+    ids=lambda given: getattr(given, "name", None),
+)
+def test_what_is_computed_instead_is_told_beside_the_paper_as_written(subject: Any, stage: Any, words: str) -> None:
+    asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == stage)))
+    seen = look(Stages(subject), only=[stage], asked=asked)
+    with asked_under(AS_WRITTEN):
+        (blame,) = explain_all(seen.stages, seen)
+        assert blame.stage == stage
+        assert words in blame.explanations[0].sentence
+        assert blame.held_out > 0
+        whole = [a for a in seen.answers if a.probe.stage != "hypergradient" or a.probe.given == WHOLE]
+        told = [(answer, blame.explanations[0].answer(answer.probe)) for answer in whole if not answer.excess <= 1]
+    assert len(told) > 5
+    assert all(t is not None and (abs(t - a.got) <= a.probe.tolerance + 1e-9 * abs(a.got)).all() for a, t in told)
+
+
+def test_what_is_right_is_blamed_for_nothing_beside_the_paper_as_written() -> None:
+    asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == "hypergradient")))[::4]
+    seen = look(Stages(ReferenceSubject()), only=["hypergradient"], asked=asked)
+    with asked_under(AS_WRITTEN):
+        assert explain_all(seen.stages, seen) == ()
 
 
 def test_shrinking_stays_with_the_reading(as_written: list[Probe]) -> None:

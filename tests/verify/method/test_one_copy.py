@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 from verify.conformance.blame.sums.call_points import BLOCKS, VALUES, CallPoint, Names, point_of
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.bugs.bent_subject import lagrangian
-from verify.conformance.bugs.model import Rules
 from verify.conformance.probes import Probe, probes
 from verify.method.player import Player
 from verify.method.summands import summands, written_out
@@ -94,7 +94,7 @@ POINTS = [(probe, point) for probe in probes() if probe.call.draws is None and (
 def test_the_lines_their_sums_and_the_formulas_over_rings_are_one(space: Space, procedure: str, line: str) -> None:
     assert len(POINTS) > 20
     for probe, c in POINTS:
-        around = lagrangian(c.q, c.x, probe.call, Rules(), c.alpha)
+        around = lagrangian(c.q, c.x, replace(probe.call, alpha=c.alpha))
         right = around.estimate(c.y) if space == "x" else around.gradient_y(c.y)
         names = Names(c, {})
         given = {name: names[name] for name in (*BLOCKS, *VALUES)}
@@ -130,7 +130,7 @@ def test_every_term_has_the_shape_of_its_kind(kind: str) -> None:
 def test_groups_are_what_their_names_say() -> None:
     probe: Probe
     for probe, c in POINTS:
-        parts = lagrangian(c.q, c.x, probe.call, Rules(), c.alpha).terms(c.y)
+        parts = lagrangian(c.q, c.x, replace(probe.call, alpha=c.alpha)).terms(c.y)
         for name, part in (("∇_x f(x,ỹ)", parts["f"]), ("Aᵀ(ρ∘h(x,ỹ))", parts["penalty"] / c.alpha_2),
                            ("(∇_x g(x,ỹ) − ∇_x g(x,ỹ*))", parts["g_difference"] / c.alpha_1)):  # fmt: skip
             np.testing.assert_allclose(c.value(GROUPS["x"][name].formula), part, atol=1e-12)

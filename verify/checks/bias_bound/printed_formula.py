@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq_mat
 
-from spec import InvalidInputError, Quadratic
+from spec import REPAIRED, InvalidInputError, Quadratic
 from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import feasible, regular_truth
@@ -18,7 +18,7 @@ from verify.truth.algebra.rationals import Vector, column, fraction, fractions, 
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
-from verify.truth.stages import Rules, Setting, evaluate
+from verify.truth.stages import Setting, evaluate
 
 ALPHA = Fraction(1, 10)
 MapOfX = Callable[[Vector], Vector]
@@ -75,9 +75,9 @@ def second_derivatives(case: Case) -> Measurement:
             for p in both
         ]
     else:
-        rules = Rules(dual_term=case.reading.dual_term)
+        reading = REPAIRED.choose(dual_term=case.reading.dual_term)
         given = {"y_star": y_star, "lam": lower.lam, "rho": rho, "y_penalty": y}
-        found = [_rational(evaluate(Setting(p, x, ALPHA, given=given), rules).hypergradient) for p in both]
+        found = [_rational(evaluate(Setting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"
     return Measurement((
         compare(quantity, _distance(*found), "==", 0.0, rung="certified"),

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from spec import REPAIRED
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
@@ -22,6 +23,7 @@ from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw
 from verify.conformance.blame.noise.noise_terms import RIGHT_TERMS, NoiseTerm
+from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
@@ -59,7 +61,8 @@ def explain_all(
     """What each deviating stage computes instead; stages that nothing is known to explain have none or an empty entry.
 
     Whether answers depend on earlier calls is asked whatever was seen: a stage with a memory deviates, be it that no
-    probe met it, and nothing else is said of it.
+    probe met it, and nothing else is said of it. Beside another reading than the repaired one (:func:`asked_under`)
+    memories, noise and what a call does with its own stages are not looked for.
 
     Args:
         stages: The subject; it is asked further questions.
@@ -67,6 +70,7 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
+    renew = renew if reading_asked() == REPAIRED else None
     # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
     off = [found.stage for found in seen.findings
            if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
@@ -196,9 +200,10 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
 
 
 def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
+    has_noise = reading_asked() == REPAIRED and ("samples" in off or _is_noise_off(seen))
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled)) if "samples" in off or _is_noise_off(seen) else tuple,
+        (lambda: explain_noise(stages, seen.sampled)) if has_noise else tuple,
         (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
     )
     for explaining in explained:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from spec import REPAIRED
 from verify.conformance.answers import Answer
 from verify.conformance.blame.accuracy import EXACT, Accuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.call_blame import explain_calls
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
+from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.probes import WHOLE
@@ -51,7 +53,8 @@ def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Bla
             known[stage] = blame.explanations[0]
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
-    inside = explain_calls(stages, seen, known)
+    # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
+    inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
     found += [] if inside is None else [inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 

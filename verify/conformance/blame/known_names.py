@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -11,7 +10,13 @@ from spec.exact import Vector
 from verify.conformance.blame.activation.weighed_rows import drawn_rows
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.lower_level.lower_places import drawn_problems
-from verify.conformance.blame.questions import chain_question, line_6_question, minimiser_question, width_questions
+from verify.conformance.blame.questions import (
+    chain_question,
+    kept_by_reading,
+    line_6_question,
+    minimiser_question,
+    width_questions,
+)
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.found import Match
@@ -24,7 +29,7 @@ SEEDS = range(500, 508)
 """Of the problems drawn for this alone."""
 
 
-@lru_cache(maxsize=8)
+@kept_by_reading(16)
 def unseen_probes(stage: Stage) -> tuple[Probe, ...]:
     """Probes of a stage on problems drawn for this alone; none of a stage that is judged otherwise."""
     if stage == "hypergradient":
@@ -53,7 +58,8 @@ def confirmed_names(stages: Stages, stage: Stage, matches: Sequence[Match], blam
 def _is_special(id_: str) -> bool:
     """Whether a mistake is one of rounding, or answers a question otherwise after others."""
     bug = find(id_)
-    return bug.roundoff is not None or bug.rules.lower_level in ("previous", "first")
+    lines = (formula for steps in bug.formulas.values() for formula in steps.values())
+    return bug.roundoff is not None or any("previous(" in line or "first(" in line for line in lines)
 
 
 def _holds(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, wraps
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
-from spec import Noise, Quadratic, parse_problem
+from spec import REPAIRED, Noise, Quadratic, Reading, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
 from verify.conformance.places import Place, rounded
@@ -43,6 +46,42 @@ HELD_OUT = 10
 """Probes that are asked only after an explanation was found."""
 SOLVED_TO = 1e-9
 """Gradient norm asked of the penalty minimiser."""
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_READING: ContextVar[Reading] = ContextVar("reading", default=REPAIRED)
+
+
+def reading_asked() -> Reading:
+    """What the questions of now are held against."""
+    return _READING.get()
+
+
+@contextmanager
+def asked_under(reading: Reading) -> Iterator[None]:
+    """Questions about line 6 and the penalty minimiser ask for another reading's answers from here on."""
+    token = _READING.set(reading)
+    try:
+        yield
+    finally:
+        _READING.reset(token)
+
+
+def kept_by_reading(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Keeps so many results of a function of the reading that is asked under, and of its arguments."""
+
+    def keep(make: Callable[P, T]) -> Callable[P, T]:
+        kept = lru_cache(maxsize=most)(lambda _, *args, **choices: make(*args, **choices))
+
+        @wraps(make)
+        def made(*args: P.args, **choices: P.kwargs) -> T:
+            result: T = kept(_READING.get(), *args, **choices)  # type: ignore[arg-type]  # numbers and words
+            return result
+
+        return made
+
+    return keep
 
 
 @dataclass(frozen=True)
@@ -128,11 +167,12 @@ def _stages(rng: np.random.Generator, shape: tuple[int, int, int], *, with_y: bo
 
 
 def _choices(seed: int, alpha: float | None) -> dict[str, Any]:
-    """Alpha and the number of samples in turn."""
-    return {"alpha": Fraction(ALPHAS[seed % len(ALPHAS)] if alpha is None else alpha), "N_g": (1, 3, 2)[seed % 3]}
+    """The reading, and alpha and the number of samples in turn."""
+    alpha = ALPHAS[seed % len(ALPHAS)] if alpha is None else alpha
+    return {"reading": _READING.get(), "alpha": Fraction(alpha), "N_g": (1, 3, 2)[seed % 3]}
 
 
-@lru_cache(maxsize=512)
+@kept_by_reading(512)
 def line_6_question(seed: int, part: Part = "all", alpha: float | None = None) -> Probe:
     """Line 6 with every stage given."""
     shape = SHAPES[seed % len(SHAPES)]
@@ -142,20 +182,21 @@ def line_6_question(seed: int, part: Part = "all", alpha: float | None = None) -
     return probe_of(f"hypergradient/{place.name}", known.hypergradient(setting, ANY_PROGRAM))
 
 
-@lru_cache(maxsize=64)
+@kept_by_reading(64)
 def noisy_question(seed: int) -> Probe:
     """Line 6 under noise, every stage and every normal given; f and g have noise of different sizes."""
     shape = SHAPES[seed % len(SHAPES)]
     place, rng = drawn_place(seed, shape), np.random.default_rng([seed, 7])
     choices = _choices(seed, None)
     size = (choices["N_g"], shape[0])
-    draws = {name: tuple(rounded(row) for row in np.round(rng.standard_normal(size), 3)) for name in ("f_x", "g_x")}
+    names = ("f_x", "g_x", *(["g_x_star"] if choices["reading"].noise_pairing == "independent" else []))
+    draws = {name: tuple(rounded(row) for row in np.round(rng.standard_normal(size), 3)) for name in names}
     noise = Noise(model="matrix", sigma_f="1/2", sigma_g="3/4")  # type: ignore[arg-type]  # exact spellings are parsed
     setting = place.setting(given=_stages(rng, shape, with_y=True), noise=noise, draws=draws, **choices)
     return probe_of(f"hypergradient/{place.name}/noisy", known.hypergradient(setting, ANY_PROGRAM))
 
 
-@lru_cache(maxsize=512)
+@kept_by_reading(512)
 def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None) -> Probe:
     """The penalty minimiser from given stages; ``f`` and ``g`` have no weight on any row, ``g`` no f either."""
     shape = SHAPES[seed % len(SHAPES)]

@@ -13,7 +13,6 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.explanation import Explanation
 from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
-from verify.conformance.bugs.model import Rules
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.truth import lower_level
@@ -76,7 +75,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         if rho is None:
             return None
         given["rho"] = rho
-    around = lagrangian(q, x, replace(call, **given), Rules(), call.alpha)
+    around = lagrangian(q, x, replace(call, **given))
     if "y_penalty" not in given:
         try:
             y = np.asarray(around.minimiser())
@@ -88,7 +87,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
                 return None
             y = other
         given["y_penalty"] = y
-    answer = around.estimate(given["y_penalty"]) + noise
+    answer = around.estimate(given["y_penalty"], call.reading.dual_term) + noise
     if "hypergradient" not in wrong:
         return np.asarray(answer)
     return wrong["hypergradient"].answer(_asked(probe, "hypergradient", np.asarray(answer), given))

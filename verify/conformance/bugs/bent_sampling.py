@@ -139,8 +139,7 @@ class BentSampling(ReferenceSubject):
 
     def _told(self, problem: Any, call: Call) -> Call:
         r, N_g = self.rules, call.parameters.N_g
-        if r.noise_pairing is not None:
-            call = replace(call, reading=call.reading.choose(noise_pairing=r.noise_pairing))
+        call = replace(call, reading=call.reading.choose(**r.reading))
         if r.averaging == "first":
             return with_parameters(call, N_g=1)
         if r.batch == "from-alpha":
@@ -159,8 +158,7 @@ class BentRuns(ReferenceSubject):
 
     def lower_level_runs(self, problem: Any, x: Any, call: Call, rng: Any, replications: int) -> Any:
         r, steps = self.rules, call.parameters.lower_level_steps
-        choices = {"primal_dual_sign": r.primal_dual_sign, "inner_solver": r.inner_solver}
-        call = replace(call, reading=call.reading.choose(**{k: v for k, v in choices.items() if v is not None}))
+        call = replace(call, reading=call.reading.choose(**r.reading))
         call = with_parameters(call, lower_level_steps=min(max(1, int(r.steps * steps)), r.most_steps or steps))
         asked = quiet(problem) if r.noise_on == "none" else problem
         y, lam = super().lower_level_runs(asked, x, call, rng, replications)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -10,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from spec.files import Frozen
 from verify.method.lines import Formulas, Stage
-from verify.truth import stages
+from verify.truth.noise import Averaging
 
 BugType = Literal[
     "paper-as-written", "sign", "weight", "missing-term", "constraints", "activation", "stale-value",
@@ -26,50 +27,35 @@ Draws = Literal[
 
 
 @dataclass(frozen=True)
-class Rules(stages.Rules):
-    """How everything is computed; the defaults are right, anything else is a mistake somebody makes.
+class Rules:
+    """What is another way of working than any edit of the method's lines says; the defaults are right.
 
-    The rules of line 6 and of what leads to it are :class:`verify.truth.stages.Rules`; these are the others.
-
-    Fractions are factors: of the multipliers that come out, of the difference of the gradients of g, of the lower
-    level's steps that are taken. ``lower_level`` is solved in place of the lower level, with the ``zeroed`` block left
-    out; ``mirrored``: there the rows read A x + B y - b <= 0. ``ramp`` says what :attr:`activation` has no word for.
-    ``alpha_from_below``: alpha is raised to 2 C_f / mu_g in both weights. ``shift`` is added to every component of an
+    ``reading`` are choices made whatever reading is asked for, by field; ``own_stages``: given stages are ignored;
+    ``keeps_rows``: the penalty Lagrangian is minimised over h <= 0; ``bits`` of precision; ``returns_truth`` in place
+    of the estimate. ``averaging`` and ``batch`` are of the samples; ``shift`` is added to every component of an
     estimate, in standard deviations of the noise of f; ``noise_on`` is the only gradient sampled, ``one_fewer_of`` the
-    batch size at which one sample is lost. ``shares_nothing``: every phase draws afresh where one sample is to be
-    shared; ``counts``: inner gradients are counted.
+    batch size at which one sample is lost; ``steps`` is a factor of the lower level's. ``shares_nothing``: every phase
+    draws afresh where one sample is to be shared; ``counts``: inner gradients are counted.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
-    lower_level: Literal["unconstrained", "equations", "at-zero", "previous", "first"] | None = None
-    zeroed: Literal["constraints.A", "constraints.b", "g.xy"] | None = None
-    mirrored: Literal["lower_level", "penalty_minimiser"] | None = None
-    multipliers: Fraction = Fraction(1)
-    ramp: Literal["sure", "late", "open", "swapped-widths", "negated-rows"] | None = None
-    minimiser: Literal["constrained", "skipped", "stops-short"] | None = None
-    alpha_from_below: bool = False
-    g_difference: Fraction = Fraction(1)
+    reading: Mapping[str, str] = field(default_factory=dict, hash=False)
+    own_stages: bool = False
+    keeps_rows: bool = False
     bits: Literal[24] | None = None
     returns_truth: bool = False
+    averaging: Averaging = "mean"
     batch: Literal["one-fewer", "from-alpha"] | None = None
     one_fewer_of: int | None = None
     noise_on: Literal["g", "none"] | None = None
     shift: Fraction = Fraction(0)
     draws: Draws | None = None
-    primal_dual_sign: Literal["plus"] | None = None
-    inner_solver: Literal["constant-step"] | None = None
     steps: Fraction = Fraction(1)
     most_steps: int | None = None
     quiet_small_steps: bool = False
     shares_nothing: bool = False
     counts: bool = True
-
-    @property
-    def bends_estimate(self) -> bool:
-        """Whether line 6 itself is another."""
-        line_6 = ("penalty", "dropped", "one_sided", "at_y_star", "dual_term", "g_difference")
-        return any(getattr(self, name) != getattr(type(self), name) for name in line_6)
 
 
 @dataclass(frozen=True)
@@ -109,8 +95,8 @@ class Flag(Frozen):
 class Shown(Frozen):
     """The flag of test vectors that show a bug; what is not said is as the bug says it.
 
-    ``at`` are the stages whose vectors are held against it, ``claim`` is where the paper's claim on it is checked, and
-    ``rules`` compute its exact wrong answers; ``"other"`` is what the reading does not choose.
+    ``at`` are the stages whose vectors are held against it, ``claim`` is where the paper's claim on it is checked;
+    ``formulas`` and ``rules`` compute its exact wrong answers; ``"other"`` is what the reading does not choose.
     """
 
     at: tuple[str, ...]
@@ -119,6 +105,7 @@ class Shown(Frozen):
     does: str | None = None
     effect: str | None = None
     rules: Rules | None = None
+    formulas: Formulas = Field(default_factory=dict)
 
 
 class Bug(Frozen):
@@ -126,8 +113,8 @@ class Bug(Frozen):
 
     The ``id`` is permanent. ``does`` is a line, ``effect`` what a user would see, with the order in alpha. All results
     of ``caught_by`` must change; it is empty for what test vectors alone show. ``choice`` is the field of
-    :class:`spec.Reading` that it sets as written, if that is all it does. What Algorithm 2 has otherwise stands in
-    ``formulas``, by procedure and line; what Algorithm 1 has, in ``rules``.
+    :class:`spec.Reading` that it sets as written, if that is all it does. What the method has otherwise stands in
+    ``formulas``, by procedure and line; what is no line of it, in ``rules``.
     """
 
     id: str

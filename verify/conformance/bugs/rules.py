@@ -9,81 +9,89 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat
 
-from spec import AS_WRITTEN, REPAIRED, InvalidInputError, Problem, Quadratic, Reading, parse_problem
+from spec import AS_WRITTEN, REPAIRED, InvalidInputError, Reading
 from verify.conformance.bugs.catalogue import ROWS
 from verify.conformance.bugs.model import Rules
+from verify.method.exact_player import Space, exact_array, minimise, play, space_of
+from verify.method.lines import Formulas, edited
 from verify.truth import lower_level
-from verify.truth.algebra.numbers import Real, ball, dyadic
-from verify.truth.algebra.rationals import Vector, beside, column, fractions, select
-from verify.truth.stages import Setting, evaluate, minimiser, weights
+from verify.truth.algebra.numbers import Real, add, ball, dyadic, times
+from verify.truth.algebra.rationals import Vector
+from verify.truth.noise import mean_noise
+from verify.truth.stages import Setting, activation, estimate, evaluate, minimiser, row_values
 
 ENOUGH = 10.0
 """Tolerances away from which a bug counts as shown."""
 MOST = 1e18
 """Largest separation written; beyond it only says: far."""
+OTHER = "other"
+"""What a reading does not choose: as written where it chooses the repaired one, else that."""
 Answer = Mapping[str, tuple[Real, ...]]
 Wrong = Iterator[tuple[str, Callable[[], Answer]]]
 
 
-def shown_at(stage: str) -> Iterator[tuple[str, Rules]]:
-    """Flags of bugs that vectors of a stage are held against, with their rules."""
+def shown_at(stage: str) -> Iterator[tuple[str, Rules, Formulas]]:
+    """Flags of bugs that vectors of a stage are held against, with their rules and the edits of the method's lines."""
     for bug in ROWS:
         if bug.flag is not None and stage in bug.flag.at:
-            yield bug.flag.id or bug.id, bug.flag.rules or bug.rules
+            is_own = bug.flag.rules is None and not bug.flag.formulas
+            played = bug if is_own else bug.flag
+            yield bug.flag.id or bug.id, played.rules or Rules(), played.formulas
 
 
 def of_lower_level(setting: Setting) -> Wrong:
     """Wrong lower-level pairs."""
-    for flag, rules in shown_at("lower_level"):
-        yield flag, partial(_pair, setting, rules)
+    for flag, rules, edits in shown_at("lower_level"):
+        yield flag, partial(_pair, setting, rules, edits)
 
 
 def of_activation(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction) -> Wrong:
     """Wrong weights."""
-    for flag, rules in shown_at("activation"):
-        widths = (lam_width, h_width) if rules.ramp == "swapped-widths" else (h_width, lam_width)
-        rows = tuple(-value for value in h) if rules.ramp == "negated-rows" else h
-        yield flag, partial(_named, "rho", weights, rows, lam, *widths, rules.activation)
+    given = {"h": exact_array(h), "lam": exact_array(lam), "h_width": h_width, "lam_width": lam_width}
+    for flag, _, edits in shown_at("activation"):
+        yield flag, partial(_named, "rho", _weights, edited(edits), given)
 
 
 def of_penalty_minimiser(setting: Setting) -> Wrong:
     """Wrong minimisers from given stages."""
-    for flag, rules in shown_at("penalty_minimiser"):
-        y_star, lam, rho = (setting.given[name] for name in ("y_star", "lam", "rho"))
+    for flag, rules, edits in shown_at("penalty_minimiser"):
+        given = dict(setting.given)
         if rules.own_stages:
-            y_star, lam = setting.lower.y_star, setting.lower.lam
-        if rules.activation == "always":
-            rho = (Fraction(1),) * setting.problem.p
-        yield flag, partial(_named, "y_penalty", minimiser, setting, y_star, lam, rho, rules)
+            given |= {"y_star": setting.lower.y_star, "lam": setting.lower.lam}
+        if "activation" in edits:
+            # Weights that hang on nothing are not those that are given.
+            alone = {"rho": edits["activation"]["rho"]}
+            given["rho"] = _weights({"activation": alone}, {"h": exact_array(given["rho"])})
+        yield flag, partial(_named, "y_penalty", _minimiser, setting, edits, given)
 
 
 def of_hypergradient(setting: Setting) -> Wrong:
     """Wrong estimates."""
-    for flag, rules in shown_at("hypergradient"):
+    for flag, rules, edits in shown_at("hypergradient"):
         if (rules.averaging != "mean" and not setting.draws) or (
-            rules.noise_pairing and "g_x_star" not in setting.draws
+            "noise_pairing" in rules.reading and "g_x_star" not in setting.draws
         ):
             continue
         told = replace(setting, given={k: single(v) for k, v in setting.given.items()}) if rules.bits else setting
-        meant = replace(rules, **_others(rules, setting.reading))
-        yield flag, partial(_named, "hypergradient", _estimate, told, meant)
+        told = replace(told, given={} if rules.own_stages else told.given, reading=chosen(rules, setting.reading))
+        yield flag, partial(_named, "hypergradient", _estimate, told, rules, edits)
 
 
 def _named(output: str, answer: Callable[..., tuple[Real, ...]], *given: Any) -> Answer:
     return {output: answer(*given)}
 
 
-def _estimate(setting: Setting, rules: Rules) -> tuple[Real, ...]:
-    return evaluate(setting, rules).hypergradient
+def chosen(rules: Rules, reading: Reading) -> Reading:
+    """A reading with the rules' own choices."""
 
+    def choice(name: str, value: str) -> str:
+        if value != OTHER:
+            return value
+        is_repaired = getattr(reading, name) == getattr(REPAIRED, name)
+        return str(getattr(AS_WRITTEN if is_repaired else REPAIRED, name))
 
-def _others(rules: Rules, reading: Reading) -> dict[str, Any]:
-    """What a rule that says ``other`` takes: as written where the reading's choice is the repaired one, else that."""
-    names = [name for name in type(reading).model_fields if getattr(rules, name, None) == "other"]
-    repaired = [name for name in names if getattr(reading, name) == getattr(REPAIRED, name)]
-    return {name: getattr(AS_WRITTEN if name in repaired else REPAIRED, name) for name in names}
+    return reading.choose(**{name: choice(name, value) for name, value in rules.reading.items()})
 
 
 def separation(
@@ -108,48 +116,65 @@ def single(values: Vector) -> Vector:
     return tuple(dyadic(float(np.float32(float(value)))) for value in values)
 
 
-def changed(problem: Problem, rules: Rules) -> Quadratic:
-    """The problem as the rules read it: a block left out, which makes it zero, or B with the opposite sign."""
-    quadratic: Any = getattr(problem, "quadratic", problem)
-    data = quadratic.to_dict()
-    if rules.zeroed is not None:
-        part, block = rules.zeroed.split(".")
-        data[part] = {name: value for name, value in data.get(part, {}).items() if name != block}
-    if rules.mirrored == "lower_level":
-        rows = [[-value for value in row] for row in quadratic.constraints.B.to_fractions()]
-        data["constraints"] = dict(data["constraints"]) | {"B": rows}
-    # Without A and the blocks in x the size n would be unknown.
-    data["f"] = {"x": [0] * quadratic.n} | dict(data.get("f", {}))
-    reread = parse_problem(data)
-    assert isinstance(reread, Quadratic)  # by its kind
-    return reread
+def _space(setting: Setting, **stages: Vector) -> Space:
+    return space_of(setting.problem, setting.x, setting.alpha, stages)
 
 
-def _pair(setting: Setting, rules: Rules) -> Answer:
-    if rules.lower_level == "unconstrained":
-        return _unconstrained(setting)
-    if rules.lower_level == "equations":
-        return _equations(setting)
-    x = (Fraction(0),) * setting.problem.n if rules.lower_level == "at-zero" else setting.x
-    bent = changed(setting.problem, rules) if rules.zeroed or rules.mirrored else setting.problem
-    lower = lower_level.solve(bent, single(x) if rules.bits else x)
-    return {"y_star": lower.y_star, "lam": tuple(rules.multipliers * value for value in lower.lam)}
+def _pair(setting: Setting, rules: Rules, edits: Formulas) -> Answer:
+    if rules.bits:
+        lower = lower_level.solve(setting.problem, single(setting.x))
+        return {"y_star": lower.y_star, "lam": lower.lam}
+    pair = play(edited(edits), "lower_level", _space(setting))
+    return {name: tuple(map(Fraction, pair[name])) for name in ("y_star", "lam")}
 
 
-def _unconstrained(setting: Setting) -> Answer:
-    r = setting.rows
-    slope = r.g_y + r.g_xy.transpose() * column(setting.x)
-    y = fractions(-1 * r.g_yy.solve(slope))
-    return {"y_star": y, "lam": (Fraction(0),) * setting.problem.p}
+def _weights(formulas: Formulas, given: dict[str, Any]) -> Vector:
+    return tuple(map(Fraction, play(formulas, "activation", given)["rho"]))
 
 
-def _equations(setting: Setting) -> Answer:
-    """All rows held; where they are dependent there is no answer."""
-    r, q = setting.rows, setting.problem
-    top = beside(r.g_yy, r.B.transpose()).tolist()
-    bottom = beside(r.B, fmpq_mat(q.p, q.p)).tolist()
-    slope = -1 * (r.g_y + r.g_xy.transpose() * column(setting.x))
-    target = r.A * column(setting.x) - r.b
-    solution = fmpq_mat(top + bottom).solve(fmpq_mat(q.m + q.p, 1, slope.entries() + target.entries()))
-    y, minus_lam = select(solution, range(q.m)), select(solution, range(q.m, q.m + q.p))
-    return {"y_star": fractions(y), "lam": fractions(-1 * minus_lam)}
+def _minimiser(setting: Setting, edits: Formulas, given: Mapping[str, Vector]) -> Vector:
+    y_star, lam, rho = (given[name] for name in ("y_star", "lam", "rho"))
+    if "lagrangian" not in edits and "minimised" not in edits:
+        return minimiser(setting, y_star, lam, rho)
+    return minimise(edited(edits), _space(setting, y_star=y_star, lam=lam, rho=rho))
+
+
+def _estimate(setting: Setting, rules: Rules, edits: Formulas) -> tuple[Real, ...]:
+    """One oracle call: stages that are not given by their lines, noise and what a reading adds as they are right."""
+    given = dict(setting.given)
+    if "y_star" not in given or "lam" not in given:
+        given = {"y_star": setting.lower.y_star, "lam": setting.lower.lam} | given
+    y_star, lam = given["y_star"], given["lam"]
+    if "rho" not in given:
+        h = row_values(setting, y_star)
+        widths = {"h_width": dyadic(setting.h_width()), "lam_width": setting.lam_width}
+        rows = {"h": exact_array(h), "lam": exact_array(lam)} | widths
+        given["rho"] = _weights(edited(edits), rows) if "activation" in edits else activation(setting, h, lam)
+    if "y_penalty" not in given:
+        given["y_penalty"] = _minimiser(setting, edits, given)
+    if "line_6" not in edits:
+        return evaluate(replace(setting, given=given), rules.averaging).hypergradient
+    formulas = edited(edits)
+    values = play(formulas, "line_6", _space(setting, **given))
+    dual = estimate(replace(setting, draws={}), given["y_penalty"], y_star, lam, given["rho"])["dual"]
+    weight = setting.alpha**2 * values["alpha_1"]
+    parts: list[tuple[Fraction, tuple[Real, ...]]] = [(weight, dual)]
+    if setting.draws:
+        points = setting.x, tuple(values["y"]), y_star
+        noises = mean_noise(setting.problem, points, setting.draws, setting.reading.noise_pairing)
+        parts += zip(_noise_weights(formulas, values["alpha_1"]), noises, strict=True)
+    total: tuple[Real, ...] = tuple(map(Fraction, values["estimate"]))
+    for factor, part in parts:
+        total = tuple(add(a, times(factor, b)) for a, b in zip(total, part, strict=True))
+    return total
+
+
+def _noise_weights(formulas: Formulas, alpha_1: Fraction) -> tuple[Fraction, Fraction]:
+    """How much of the noise of f and of that of g is in an answer."""
+    answer: Formulas = {"noise": {"answer": formulas["noise"]["answer"]}}
+
+    def told(noise_f: int, noise_g: int) -> Fraction:
+        given = {"estimate": 0, "noise_f": noise_f, "noise_g": noise_g, "alpha_1": alpha_1}
+        return Fraction(play(answer, "noise", given)["answer"])
+
+    return told(1, 0), told(0, 1)

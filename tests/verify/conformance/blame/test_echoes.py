@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
-from verify.method.lines import FORMULAS
+from verify.method.lines import FORMULAS, edited
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import Stages
 
@@ -35,6 +36,17 @@ def told(*changes: Mapping[str, Mapping[str, str]], uses_draws: bool = True) -> 
     with np.errstate(all="ignore"):
         blames = explain_all(stages, look(stages))
     return {blame.stage: [e.sentence for e in blame.explanations] for blame in blames}
+
+
+def test_estimates_that_are_off_by_their_noise_are_not_told_again() -> None:
+    changed = {"noise": {"noise_f": "sigma_f * size_f * z_f.sum(0) / N_g ** 0.5"}}
+    stages = Stages(PlainMethod(edited(changed)))  # type: ignore[arg-type]  # by procedure
+    seen = look(stages)
+    off = [found.stage for found in seen.findings if found.status == "diverges"]
+    assert off == ["hypergradient", "samples"]
+    found = diagnose(seen, explain_all(stages, seen))
+    assert [one.stage for one in found] == ["samples"]
+    assert "√N_g" in found[0].sentence
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
 from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.sum_blame import explain_sum
-from verify.conformance.probes import Probe
+from verify.conformance.probes import Probe, probes
 from verify.subjects.protocol import Stages
 
 FRESH = range(700, 708)
@@ -49,6 +49,7 @@ LINES: dict[str, Line] = {
     "single precision": lambda c: line_6(c).astype(np.float32).astype(float),
     "entries turned round": lambda c: line_6(c)[::-1],
     "ridge": lambda c: line_6(c) + 0.01 * c.x,
+    "mean over the rows": lambda c: line_6(c, a2=c.a2 / len(c.rho)),
 }
 LINES |= {
     "rows weighed by their values at the lower level's y": lambda c: line_6(c.but(rho=c.h(c.ys))),
@@ -79,6 +80,17 @@ MINIMISERS["B's memory turned in the rows"] = lambda c: np.linalg.solve(
     c.a2 * c.q.B.T @ (c.rho * (c.q.A @ c.x - c.q.b)) - c.q.f_xy.T @ c.x - c.q.f_y
     - c.a1 * (c.q.g_xy.T @ c.x + c.q.g_y - c.q.B.T @ c.lam),
 )  # fmt: skip
+
+
+def violated_alone(c: Given) -> Any:
+    """Rows that hold pull on nothing."""
+    y = c.ys
+    for _ in range(60):
+        y = minimiser(c.but(rho=c.rho * (c.h(y) > 0)))
+    return y
+
+
+MINIMISERS["violated rows alone"] = violated_alone
 MINIMISER_PAIRS: dict[str, Line] = {
     "f twice, weighted multipliers": lambda c: minimiser(c.but(lam=c.rho * c.lam), f=2.0),
     "no g_xy x, weights squared": lambda c: minimiser(c.but(rho=c.rho**2), extra=-c.a1 * c.q.g_xy.T @ c.x),
@@ -124,6 +136,14 @@ def test_line_6(name: str) -> None:
 def test_minimiser(name: str) -> None:
     stages = Stages(PlainMinimiser((MINIMISERS | MINIMISER_PAIRS)[name]))
     foresees(blamed(stages, minimiser_question(3)), stages, [minimiser_question(seed) for seed in FRESH])
+
+
+def test_a_kink_close_by_hides_no_solution() -> None:
+    # At α = 0.05 a row is violated by 2e-7: no derivative is taken so close.
+    (near,) = (probe for probe in probes() if probe.id == "penalty/scalar-rational/exact-pair/0.05")
+    stages = Stages(PlainMinimiser(violated_alone))
+    blame = explain_sum("y", stages, [Answer(near, near.ask(stages))])
+    assert "only rows with h(x,y) > 0 weighed by ρ" in blame.explanations[0].sentence
 
 
 @pytest.mark.parametrize("name", NULLS)

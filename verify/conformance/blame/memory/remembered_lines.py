@@ -14,7 +14,6 @@ import numpy as np
 from spec import InvalidInputError
 from spec.exact import Vector
 from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
-from verify.conformance.bugs.model import Rules
 from verify.conformance.probes import Probe
 from verify.method.player import Player, Space
 
@@ -80,7 +79,7 @@ def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
     told = {name: use(f"solve.{name}", stages[name]) for name in ("y_star", "lam", "rho")}
     call = replace(probe.call, **told)
     q: Any = arrays_of(probe.problem)
-    return np.asarray(lagrangian(q, use("solve.x", probe.x), call, Rules(), call.alpha).minimiser())
+    return np.asarray(lagrangian(q, use("solve.x", probe.x), call).minimiser())
 
 
 def _estimate(probe: Probe, player: Remembering, space: Space) -> Vector:

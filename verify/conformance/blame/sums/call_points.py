@@ -35,8 +35,8 @@ class Names:
 
 BLOCKS = frozenset(block.name for block in fields(QuadraticArrays))
 VALUES = {name: name for name in ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")} | {
-    "y_penalty": "y"
-}
+    "y_penalty": "y", "keeps_dual": "keeps_dual"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,7 @@ class CallPoint:
     draws: Mapping[str, Vector] | None = None
     noise: Noise = field(default_factory=Noise)
     is_common: bool = True
+    keeps_dual: bool = False
     ramp_constant: float = 1.0
     lam_width: float = 1.0
 
@@ -137,6 +138,6 @@ def point_of(probe: Probe) -> CallPoint | None:
     problem = getattr(probe.problem, "quadratic", probe.problem)
     return CallPoint(
         q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g,
-        call.draws, problem.noise, call.reading.noise_pairing == "common",
+        call.draws, problem.noise, call.reading.noise_pairing == "common", call.reading.dual_term == "frozen",
         float(call.parameters.ramp_constant), float(call.parameters.lam_width),
     )  # fmt: skip

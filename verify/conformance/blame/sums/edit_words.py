@@ -11,7 +11,7 @@ from verify.conformance.blame.sums.sparse_sums import Added, SumEdit
 SUM_NAMES: dict[Space, str] = {"x": "line 6", "y": "the gradient that its penalty minimiser makes zero"}
 ANSWER_NAMES: dict[Space, str] = {"x": "the right estimate", "y": "the right minimiser"}
 GROUP_NAMES: dict[Space, dict[str, str]] = {
-    "x": {"f": "∇_x f(x,ỹ)", "g": "α₁(∇_x g(x,ỹ) − ∇_x g(x,ỹ*))", "penalty": "α₂Aᵀ(ρ∘h(x,ỹ))"},
+    "x": {"f": "∇_x f(x,ỹ)", "g": "α₁(∇_x g(x,ỹ) − ∇_x g(x,ỹ*))", "penalty": "α₂Aᵀ(ρ∘h(x,ỹ))", "dual": "α₁Aᵀλ̃"},
     "y": {"f": "∇_y f(x,y)", "g": "α₁(∇_y g(x,y) − Bᵀλ̃)", "penalty": "−α₂Bᵀ(ρ∘h(x,y))"},
 }
 

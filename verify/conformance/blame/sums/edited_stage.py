@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Literal
 
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.questions import kept_by_reading
 from verify.conformance.blame.sums.answer_changes import AnswerChange
 from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.edit_words import exchanged_words, sentence_of
@@ -107,7 +107,7 @@ class EditedStage:
         return at
 
     def _points(self, c: CallPoint) -> Iterator[tuple[str, CallPoint | None]]:
-        for group in ("f", "g", "penalty"):
+        for group in _members(self.space):
             at: CallPoint | None = c
             for scoped in self.exchanged:
                 if at is not None and scoped.group in ("", group):
@@ -148,11 +148,14 @@ class EditedStage:
         return value if np.isfinite(value).all() else None
 
 
-@cache
+@kept_by_reading(4)
 def _members(space: Space) -> dict[str, list[tuple[int, RightPart]]]:
     """The right formula's summands with their numbers, by group."""
     parts = [*enumerate(RIGHT_PARTS[space])]
-    return {group: [(j, part) for j, part in parts if part.group == group] for group in ("f", "g", "penalty")}
+    return {
+        group: [(j, part) for j, part in parts if part.group == group]
+        for group in dict.fromkeys(part.group for _, part in parts)
+    }
 
 
 def right_minimiser(c: CallPoint) -> Vector:

@@ -105,6 +105,16 @@ def _weight(name: str, power: int, factor: float) -> Exchanged:
     return made
 
 
+def _sized_weight(name: str, power: int, size: int, sign: int) -> Exchanged:
+    """A weight times, or over, n, m or p."""
+
+    def made(c: CallPoint) -> CallPoint:
+        weight: dict[str, Any] = {name: float(c.sizes[size]) ** sign * c.alpha**power}
+        return replace(c, **weight)
+
+    return made
+
+
 def _singly_rounded(name: str) -> Exchanged:
     def made(c: CallPoint) -> CallPoint:
         told: Any = {name: _short(getattr(c, name), np.float32)}
@@ -141,6 +151,9 @@ def _all_exchanges() -> Iterator[Exchange]:
             yield Exchange(f"{spelt}{name} where {name} belongs", 0.02, _weight(weight, right, factor))
         for factor, spelt in ((2.0, "2α"), (0.5, "α/2"), (10.0, "10α"), (0.1, "α/10")):
             yield Exchange(f"{spelt} where α belongs in {name}", 0.02, _weight(weight, right, factor**right))
+        for size, letter in enumerate("nmp"):
+            yield Exchange(f"{letter}{name} where {name} belongs", 0.3, _sized_weight(weight, right, size, 1))
+            yield Exchange(f"{name}/{letter} where {name} belongs", 0.2, _sized_weight(weight, right, size, -1))
         yield Exchange(f"{name} left out", 0.02, _weight(weight, 0, 0.0))
     for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
         yield Exchange(f"{spelt} rounded to 24 bits", 0.2, _singly_rounded(name))

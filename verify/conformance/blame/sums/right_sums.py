@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.method.summands import summands
 
@@ -31,11 +32,22 @@ class RightPart:
 
 
 _GROUP_OF = {"": "f", "alpha_1": "g", "alpha_2": "penalty"}
-RIGHT_PARTS: dict[Space, tuple[RightPart, ...]] = {
+DUAL = RightPart("α₁Aᵀλ̃", "dual", "keeps_dual * alpha_1 * (A.T @ lam)")
+"""What line 6 has besides where a reading keeps it."""
+_LINES: dict[Space, tuple[RightPart, ...]] = {
     "x": tuple(RightPart(s.name, _GROUP_OF[s.weight], s.formula) for s in summands("line_6", "estimate")),
     "y": tuple(RightPart(s.name, _GROUP_OF[s.weight], s.formula) for s in summands("lagrangian", "gradient")),
 }
-"""The right formulas, summand by summand."""
+
+
+class _RightParts:
+    def __getitem__(self, space: Space) -> tuple[RightPart, ...]:
+        keeps_dual = space == "x" and reading_asked().dual_term == "frozen"
+        return (DUAL, *_LINES[space]) if keeps_dual else _LINES[space]
+
+
+RIGHT_PARTS = _RightParts()
+"""The right formulas, summand by summand, by space, under the reading that is asked."""
 
 
 def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector:

@@ -96,6 +96,8 @@ class SumEdit:
             return False
         (group, members), name = self.units[0], self.added[0].term.name
         parts = RIGHT_PARTS[self.space]
+        if group == "dual":
+            return "λ" in name
         if group and f"∇_{self.space} {group}" in name:
             return True
         return any(block in name and block in parts[j].name for j in members for block in SHARED)
@@ -188,7 +190,9 @@ class Sheet:
 def drops(space: Space, *, pairs: bool) -> list[tuple[int, ...]]:
     """What may be dropped: nothing, a summand, a group, the rest beside one; with ``pairs`` two of those."""
     parts = RIGHT_PARTS[space]
-    groups = [tuple(j for j, part in enumerate(parts) if part.group == g) for g in ("f", "g", "penalty")]
+    groups = [
+        tuple(j for j, part in enumerate(parts) if part.group == g) for g in dict.fromkeys(p.group for p in parts)
+    ]
     single: list[tuple[int, ...]] = [*((j,) for j in range(len(parts))), *groups]
     found = [(), *single]
     if pairs:

@@ -74,13 +74,13 @@ def explained(edit: EditedStage, witnesses: Iterable[Witness]) -> bool:
 
 def apart(edit: EditedStage, witness: Witness) -> float:
     """How far an edit's answer is from one that came, in tolerances."""
-    answer = edit.beside(witness.point, witness.probe.expected)
-    if answer is None or answer.shape != witness.got.shape:
+    answer, distance = edit.beside(witness.point, witness.probe.expected), np.inf
+    if answer is not None and answer.shape == witness.got.shape:
+        size = np.abs(answer) + (summed_sizes("x", witness.point) if edit.space == "x" else 0.0)
+        distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+    elif not any(scoped.exchange.of_y for scoped in edit.exchanged):
         return np.inf
-    size = np.abs(answer)
-    if edit.space == "x":
-        size = size + summed_sizes("x", witness.point)
-    distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+    # Where it kinks close by, that an answer solves the edited problem is seen though it is not solved here.
     return distance if edit.space == "x" or edit.changed is not None else min(distance, _unsolved(edit, witness))
 
 
@@ -214,7 +214,8 @@ class StageSearch:
         if explained(base, asked):
             return [nothing]
         sheet = self.sheet(asked, base)
-        members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group == part]
+        here = (part, "dual") if part == "penalty" else (part,)
+        members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group in here]
         subsets = [s for s in drops(space, pairs=True) if set(s) <= set(members)]
         found: list[EditedStage] = []
         for sums in (plain_drops(sheet), single_sums(sheet, subsets)):
