@@ -34,6 +34,7 @@ from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.correlations import DirectionDecision
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.truth.pair import Truth
@@ -161,7 +162,7 @@ def mean_square_smoothness(case: Case) -> Measurement:
         for distance in DISTANCES:
             setting = _oracle(case, JUMP, case.x, y, distance)
             estimates.append(jump_estimate(setting, {"distance": distance}, parts=2 * len(DISTANCES)))
-        rate = fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"]
+        rate = bent(fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"])
         values: dict[str, float | str] = {f"mean square at distance {p.at:g}": p.measured for p in rate.points}
         return Measurement((rate,), values, "Two points d apart see the jump fall between them with probability ~ d.")
     evidence = []
@@ -178,7 +179,9 @@ def _rate(case: Case, noise: Noise, places: dict[float, Setting], quantity: str,
         ({variable: at}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise))
         for at, setting in places.items()
     ]
-    return sampled_rates(case, settings, quantity=quantity, deciding=variable)[variable]
+    # Matrix noise W on the gradient is W times a vector as long as the variable says, squared; additive noise is W.
+    orders = {variable: 2.0 if noise.model == "matrix" else 0.0}
+    return sampled_rates(case, settings, quantity=quantity, deciding=variable, orders=orders)[variable]
 
 
 def _variances(case: Case, noise: Noise, relation: Relation, *, shared: bool = False) -> Iterator[ComparisonEvidence]:
@@ -252,4 +255,4 @@ def jumping_rate(
         estimates.append(
             replace(one, value=one.value / unit, low=one.low / unit, high=one.high / unit, predicted=predicted)
         )
-    return fit_power_law(estimates, case.share, quantity=quantity)["alpha"]
+    return bent(fit_power_law(estimates, case.share, quantity=quantity)["alpha"])

@@ -23,7 +23,7 @@ class Counted:
 
     table: Calibration
     rarer: tuple[LawAchieved, ...]
-    crossings: tuple[tuple[float, tuple[float, ...]], ...]
+    crossings: tuple[tuple[str, tuple[float, ...]], ...]
     prices: tuple[Price, ...]
     share: float
 
@@ -40,7 +40,7 @@ def page(counted: Counted) -> str:
     parts.append("## Sweeps that bend: a right claim refuted\n\n" + _achieved(table.sweeps_refuted))
     parts.append("## Sweeps that bend: half an order more supported\n\n" + _achieved(table.sweeps_supported))
     looks = [f"{FIRST * EFFORT_STEP**k:,}" for k in range(len(counted.crossings[0][1]))]
-    rows = [[f"a/(a + {s:g})", *(f"{rate:.2f}" for rate in rates)] for s, rates in counted.crossings]
+    rows = [[name, *(f"{rate:.2f}" for rate in rates)] for name, rates in counted.crossings]
     end = f"{START / 2 ** (STEPS - 1):g}"
     parts.append(CROSSINGS.format(end=end, start=START, table=_table(["law", *looks], rows)))
     rows = [
@@ -122,13 +122,16 @@ one, by the means of {calls} further calls, each of them one sample: only what t
 CROSSINGS = """## What no number of samples tells
 
 A sweep from {start:g} to {end} of a law whose crossing lies beyond its end looks like another power. The shares of
-sweeps by which the right claim O(a) is refuted, by samples a point:
+sweeps by which the right claim O(a) is refuted, by samples a point, of a law taken for one that bends once and past the
+middle of its bend, and of one whose pole is known:
 
 {table}
 
 For any number of samples there is a crossing far enough beyond the sweep to look like a power there: a rule that
-refutes no such law refutes no power law either. So the class of bends that a decision allows for ends with those whose
-middle the sweep has passed, and sentences that rest on samples say where they hold: "for α ≥ {end}"."""
+refutes no such law refutes no power law either. So samples decide an order only within a class of functions that the
+evidence names. Where a formula of the quantity has a derived order, this decides, and samples are asked whether the
+quantity is a constant times the formula; where not, and no class is known, it is left open. The class of laws that bend
+once, past the middle, is that of counts and errors for which there is no formula."""
 
 DRIFT = """## What allowing for bends costs
 
