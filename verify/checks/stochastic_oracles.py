@@ -30,7 +30,7 @@ from verify.checks.measuring.samples import (
     second_moment,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.correlations import DirectionDecision
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
@@ -108,7 +108,7 @@ def bounded_variance(case: Case) -> Measurement:
     return Measurement(evidence, {item.quantity: item.measured for item in evidence})
 
 
-@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=10)
+@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=12)
 def noise_reaches_gradient(case: Case) -> Measurement:
     """Variance of a draw, in all and along each direction, against the noise model: from below, repaired exactly."""
     relation: Relation = ">=" if case.as_written else "=="
@@ -117,7 +117,18 @@ def noise_reaches_gradient(case: Case) -> Measurement:
     evidence = [one for noise in (ADDITIVE, MATRIX) for one in _variances(case, noise, relation)]
     directions = [one for noise in (ADDITIVE, MATRIX) for one in _directions(case, noise, relation)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in evidence}
-    return Measurement(tuple(map(_said, (*evidence, *directions))), values)
+    return Measurement((*map(_said, (*evidence, *directions)), *_draws(case)), values)
+
+
+def _draws(case: Case) -> Iterator[ComparisonEvidence]:
+    """Whether draws have the law that the problem states, shape and all; no bound hangs on it, so in support."""
+    for oracle in Oracle.both(case, ADDITIVE, case.x, regular_truth(case.instance).y_star):
+        decision = DrawsDecision(
+            f"bets won, in logarithms, that draws of {oracle.name} have another law than the problem states",
+            case.share, width=len(case.x), scale=(oracle.variance / len(case.x)) ** 0.5, block=RATE_BLOCK,
+            role="support",
+        )  # fmt: skip
+        yield decision.run(oracle.sampler())
 
 
 def _said(item: ComparisonEvidence) -> ComparisonEvidence:

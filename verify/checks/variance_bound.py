@@ -99,7 +99,7 @@ def independence(case: Case) -> Measurement:
     )["N_g"]  # fmt: skip
     setting = Setting.at(case, truth, alpha, ADDITIVE)
     one, unsure = _own_variance(case, setting, settings[0][1])
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity=f"variance of the sum of {GROUP} consecutive estimates", level=GROUP * one, slack=unsure,
         width=len(case.x), share=case.share, wanted=0.1, context={"alpha": alpha},
     )  # fmt: skip
@@ -130,7 +130,7 @@ def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float,
 
 def _whole_calls(case: Case, setting: Setting, one: float, unsure: float) -> ComparisonEvidence:
     """Variance of the sum of all estimates of a call: what pairs of opposite draws cancel is missing from it."""
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity=f"variance of the sum of a whole call of {WHOLE} estimates", level=WHOLE * one, slack=unsure,
         width=len(case.x), share=case.share, wanted=0.5, block=WHOLE,
     )  # fmt: skip

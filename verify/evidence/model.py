@@ -21,7 +21,7 @@ Law = Literal[
     "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
     "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
     "bounded mean (Bernstein)", "median (order statistics)",
-    "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)",
+    "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)", "draws (bets)",
 ]  # fmt: skip
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 

@@ -15,7 +15,7 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
 from verify.evidence.decisions import BoundDecision, SquareDecision, VarianceDecision
@@ -185,6 +185,13 @@ def _repeats(case: Case, share: Share, bend: float) -> Evidence:
     return repeats(np.vstack([here, twice]), there, share, "repeats")
 
 
+def _draws(case: Case, share: Share, bend: float) -> Evidence:
+    setting = bent_setting(case, factor=lambda _: (1 + bend) ** 0.5)
+    scale = (_variance_of(setting) / len(case.x)) ** 0.5
+    decision = DrawsDecision("draws", share, width=len(case.x), scale=scale, block=BLOCK)
+    return decision.run(setting.sampler(block=BLOCK))
+
+
 COMPARISONS = (
     Kind("mean (bets)", "", _mean, supports=True),
     Kind("variance (bets)", "both sides", _variance("=="), relative=True, supports=True),
@@ -203,4 +210,5 @@ COMPARISONS = (
     Kind("median (order statistics)", "", _median),
     Kind("different answers (fourth moment)", "", _answers),
     Kind("repeats (lots)", "", _repeats),
+    Kind("draws (bets)", "", _draws, supports=True),
 )
