@@ -25,13 +25,14 @@ from verify.checks.measuring.samples import (
     JUMP,
     MATRIX,
     RATE_BLOCK,
+    SHORT_BLOCK,
     Setting,
     sampled_rates,
     second_moment,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
 from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
-from verify.evidence.correlations import DirectionDecision
+from verify.evidence.correlations import DirectionBound
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
 from verify.evidence.orders import bent
@@ -208,9 +209,9 @@ def _directions(case: Case, noise: Noise, relation: Relation) -> Iterator[Compar
     """Either model spreads its noise evenly over the components and correlates none."""
     for oracle in Oracle.both(case, noise, case.x, regular_truth(case.instance).y_star):
         suffix = f" along its most deviating direction, {noise.model} noise"
-        whole = oracle.decision(suffix, relation, oracle.variance, wanted=0.2, block=RATE_BLOCK)
-        stream = oracle.setting.sampler(scale=oracle.scale, block=RATE_BLOCK, together=True)
-        yield DirectionDecision.of(whole).run(stream)
+        whole = oracle.decision(suffix, relation, oracle.variance, wanted=0.2, block=SHORT_BLOCK)
+        stream = oracle.setting.sampler(scale=oracle.scale, block=SHORT_BLOCK, together=True)
+        yield DirectionBound.of(whole).run(stream)
 
 
 def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Estimate:

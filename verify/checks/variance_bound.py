@@ -19,6 +19,7 @@ from verify.checks.measuring.samples import (
     G_ONLY,
     MATRIX,
     RATE_BLOCK,
+    SHORT_BLOCK,
     Setting,
     sampled_rates,
     second_moment,
@@ -27,7 +28,7 @@ from verify.checks.measuring.samples import (
 from verify.checks.measuring.silence import require_noise
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.betting import VarianceBound
-from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.correlations import CorrelationDecision, DirectionBound
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence, Relation
 from verify.evidence.moments import Moments
@@ -308,9 +309,9 @@ def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
     whole = VarianceDecision(
         quantity=f"variance of the average of {N_g} along its most deviating direction",
         level=second_moment(setting, ADDITIVE) / N_g, width=len(case.x), share=case.share, wanted=0.2,
-        block=RATE_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
+        block=SHORT_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
     )  # fmt: skip
-    found = DirectionDecision.of(whole).run(setting.sampler(block=RATE_BLOCK, together=True))
+    found = DirectionBound.of(whole).run(setting.sampler(block=SHORT_BLOCK, together=True))
     if found.holds:
         return found
     said = f"{ANOTHER_LAW}: its noise is not the same along every direction"

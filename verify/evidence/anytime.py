@@ -26,7 +26,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log, log1p, sqrt
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -42,6 +42,10 @@ NARROW = 1e-10
 """Relative width to which the edge of what is refuted is known, from the side that is."""
 STEEPEST = 1 - 1e-9
 """Largest bet: all but nothing of the wealth."""
+
+
+T = TypeVar("T", float, Vector)
+Seen = TypeVar("Seen", covariant=True)
 
 
 @dataclass
@@ -102,6 +106,16 @@ class VarianceBets:
         self.count, self.total, self.gains = state["count"], state["total"], np.array(state["gains"])
 
 
+class Sums(Protocol[Seen]):
+    """Number and total of units, this a number or one for each direction."""
+
+    count: int
+
+    @property
+    def total(self) -> Seen:
+        """Summed variances of the units."""
+
+
 @dataclass(frozen=True)
 class NoiseClass:
     """Laws within which samples may support a bound of a variance.
@@ -112,10 +126,11 @@ class NoiseClass:
     name: str
     kurtosis: float | None = None
 
-    def most(self, bets: VarianceBets, squares: tuple[float, float], width: int, bet: float, error: float) -> float:
+    def most(self, bets: Sums[T], squares: tuple[T, float], width: int, bet: float, error: float) -> T | float:
         """The variance beyond which all are refuted at this error, within the class; ``inf`` where none is.
 
-        ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are.
+        ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are. Totals
+        may be arrays, and so is what is returned then.
         """
         if self.kurtosis is None:
             total, freedom = squares

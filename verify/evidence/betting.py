@@ -39,7 +39,8 @@ MUCH_LONGER = 64
 """The same for noise of a wider class."""
 
 
-def _decided(found: ComparisonEvidence) -> bool:
+def is_decided(found: ComparisonEvidence) -> bool:
+    """Whether it refutes, or supports with the power that is wanted."""
     return found.broken is None and (found.powered or not found.holds)
 
 
@@ -66,7 +67,7 @@ class VarianceBound(VarianceDecision):
             if moments.shape.is_dependent or shared(moments, 0.0):
                 break
             found = self.looked(bets, moments)
-            if _decided(found) or moments.count >= self._enough(found, moments):
+            if is_decided(found) or moments.count >= self._enough(found, moments):
                 return found
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
         return self._planned(sampler)
@@ -214,7 +215,7 @@ class MeanBound(SampledDecision):
                 found = self._by_calls(sampler, found, noise) if last or at_size else left_open
             if due and at_size:
                 sampler.look = 2 * moments.count
-            if _decided(found) or last:
+            if is_decided(found) or last:
                 return found
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
 

@@ -22,6 +22,7 @@ Law = Literal[
     "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
     "bounded mean (Bernstein)", "median (order statistics)",
     "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)", "draws (bets)",
+    "variances along directions (bets)",
 ]  # fmt: skip
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 

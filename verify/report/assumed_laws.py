@@ -32,6 +32,7 @@ ASSUMES = {
     "bounded mean (Bernstein)": "independent values within known bounds",
     "median (order statistics)": "independent values",
     "different answers (fourth moment)": "independent estimates whose kurtosis is at most 100",
+    "variances along directions (bets)": "independent estimates",
     "draws (bets)": "independent calls, and the law of the noise that the problem states",
     "repeats (lots)": "nothing but that estimates of all calls are independent and of one law",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration
 from verify.campaign.calibration.drift_price import SEEN, Price
-from verify.campaign.calibration.law_columns import UNSEEN, LawAchieved
+from verify.campaign.calibration.law_columns import SIZES, UNSEEN, LawAchieved
 from verify.campaign.calibration.outcomes import runs_to_show
 from verify.campaign.calibration.sweeps import FIRST, START, STEPS
 from verify.evidence.budget import EFFORT_STEP
@@ -26,6 +26,8 @@ class Counted:
     crossings: tuple[tuple[str, tuple[float, ...]], ...]
     prices: tuple[Price, ...]
     share: float
+    found: dict[str, dict[str, float]]
+    found_runs: int
 
 
 def page(counted: Counted) -> str:
@@ -34,6 +36,7 @@ def page(counted: Counted) -> str:
     parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}",
                          needed=runs_to_show(1e-3, CONFIDENCE))]  # fmt: skip
     parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
+    parts.append(FOUND.format(budget=f"{table.budget:g}", runs=counted.found_runs, table=_found(counted.found)))
     parts.append(MEANS.format(calls=CALLS, unseen=", ".join(UNSEEN)))
     parts.append("## Right subjects refuted\n\n" + _achieved((table.whole, *table.false_refutations)))
     parts.append("## Violations of the stated smallest size missed\n\n" + _achieved(table.missed_violations))
@@ -67,6 +70,18 @@ def _laws(rows: Sequence[LawAchieved]) -> str:
     )
     body = [[law, *(cells.get((law, name), "–") for name in decisions)] for law in laws]
     return caption + _table(["noise", *decisions], body)
+
+
+def _found(found: dict[str, dict[str, float]]) -> str:
+    laws = list(dict.fromkeys(law for rows in found.values() for law in rows))
+    shown = {name: {law: _size(size, SIZES[name]) for law, size in rows.items()} for name, rows in found.items()}
+    return _table(
+        ["noise", *FOUND_OF.values()], [[law, *(shown[name].get(law, "–") for name in FOUND_OF)] for law in laws]
+    )
+
+
+def _size(size: float, tried: Sequence[float]) -> str:
+    return f"more than {tried[-1]:g}" if size > tried[-1] else f"{size:g}"
 
 
 def _cell(row: LawAchieved) -> str:
@@ -105,6 +120,15 @@ by so many runs: to show one of 1 in 1,000 takes {needed:,} runs without one tha
 Each cell: share of right subjects refuted / of wrong ones supported / of right ones left open, the broken assumption
 named; a tick where both promises are shown to be kept. A dash: the noise is itself what the decision refutes, or may.
 Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 among all of its decisions."""
+
+FOUND_OF = {"mean": "bias / σ", "variance": "excess of the variance"}
+FOUND = """### Smallest violation found
+
+The smallest of the sizes tried that is refuted in nine of ten of {runs} runs, at the error {budget}: a bias in units
+of the noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2
+would have been seen with their stated power; of less they are not asked.
+
+{table}"""
 
 MEANS = """### What these decisions rest on
 

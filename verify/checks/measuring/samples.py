@@ -35,6 +35,8 @@ ANOTHER_LAW = "another law than the problem states"
 F_ONLY, G_ONLY = ("f.x", "f.y"), ("g.x", "g.y")
 RATE_BLOCK = 1 << 11
 """Samples a block where a rate is wanted: most rates are decided by a few thousand."""
+SHORT_BLOCK = 1 << 9
+"""Samples a block of variances along directions: fewer than a thousand decide, of several calls."""
 RATE_LOOKS = 4
 """Looks at a rate before it is left undecided: 2, 8, 32 and 128 thousand samples a point."""
 RATE_FURTHER = 2

@@ -58,8 +58,9 @@ def test_every_calibrated_law_is_one_that_checks_rest_on():
         for claim in claims:
             results = own_results(claim, readings=[reading], instances=["toy1", "absolute-fixed"])
             used |= {e.law for result in results for e in result.evidence if e.kind != "premise"}
-    # One is that of a subject without noise, which the reference is not.
-    assert used - {None} == set(get_args(Law)) - {"different answers (fourth moment)"}
+    # Others are those of a subject without noise, and of dependent estimates, which the reference has not.
+    unused = {"different answers (fourth moment)", "variances along directions (chi-square)"}
+    assert used - {None} == set(get_args(Law)) - unused
 
 
 def test_a_right_exponent_is_as_far_off_as_a_verdict_allows():
