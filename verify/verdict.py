@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spec.claims import Bound, Statement
+from verify.claimed_orders import by_formulas, claimed_in, power, times, where_held, whose
+from verify.evidence import undecided as words
 from verify.evidence.model import (
     STANDS_FOR,
     VALUE,
-    CertifiedBound,
     ComparisonEvidence,
     Evidence,
     PremiseEvidence,
     RateEvidence,
     Rung,
-    raised,
     weakest,
 )
-from verify.evidence.undecided import hidden_bend, number, read_over, read_power, symbol, undecided, unread
+from verify.evidence.orders import has_its_values
 
 
 class Verdict(StrEnum):
@@ -134,7 +134,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     # Towards zero a larger exponent is a smaller quantity; towards infinity a smaller one is.
     sign = 1.0 if bound.toward == "zero" else -1.0
     gain_low, gain_high = sorted((sign * (low - claimed), sign * (high - claimed)))
-    shown = _claim(bound, rate.variable)
+    shown = claimed_in(bound, rate.variable)
 
     def decision(verdict: Verdict, sentence: str, loose_by: float | None = None) -> Decision:
         return Decision(
@@ -147,9 +147,11 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     verb = "is stated as" if rate.rung == "cited" else "scales as"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
+    if rate.rung == "statistical" and rate.exponent != math.inf and (told := _of_class(bound, rate)) is not None:
+        return decision(*told)
     if math.isinf(low) and math.isinf(high) and low < high:
-        return decision(Verdict.INCONCLUSIVE, unread(rate))
-    measured = f"{rate.quantity} {verb} {read_power(rate)}{read_over(rate)}; claimed {shown}"
+        return decision(Verdict.INCONCLUSIVE, words.unread(rate))
+    measured = f"{rate.quantity} {verb} {words.read_power(rate)}{words.read_over(rate)}; claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
     too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
@@ -161,12 +163,54 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     if (broken or holds) and (hidden := _hidden_bend(rate, bound, refutes=broken)) is not None:
         return decision(Verdict.INCONCLUSIVE, f"{measured}; {hidden}")
     if broken:
-        return decision(Verdict.REFUTED, f"{measured}.")
+        return decision(Verdict.REFUTED, f"{measured}{_under(rate)}.")
+    if holds and rate.formula_order is not None:
+        return decision(Verdict.INCONCLUSIVE, f"{measured}; {words.left_formula(rate)}")
     if holds:
         loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
-        loose = f"; the bound is loose by {_in_orders(number(abs(rate.exponent - claimed)))}" if loose_by else ""
-        return decision(Verdict.SUPPORTED, f"{measured}{loose}.", loose_by and abs(rate.exponent - claimed))
-    return decision(Verdict.INCONCLUSIVE, f"{measured}; {undecided(rate, claimed, RESOLUTION)}")
+        loose = f"; the bound is loose by {_in_orders(words.number(abs(rate.exponent - claimed)))}" if loose_by else ""
+        return decision(
+            Verdict.SUPPORTED, f"{measured}{loose}{_under(rate)}.", loose_by and abs(rate.exponent - claimed)
+        )
+    formula = rate.formula_order is not None
+    why = words.left_formula(rate) if formula else words.undecided(rate, claimed, RESOLUTION)
+    return decision(Verdict.INCONCLUSIVE, f"{measured}; {why}")
+
+
+def _of_class(bound: Bound, rate: RateEvidence) -> tuple[Verdict, str, float | None] | None:
+    """What samples say of an order by its formula or within a class of functions; none where a fit is to say it."""
+    claimed, order = float(bound.exponents[rate.variable]), rate.formula_order
+    sign = 1.0 if bound.toward == "zero" else -1.0
+    shown = f"claimed {claimed_in(bound, rate.variable)}"
+    if order is not None and has_its_values(rate):
+        gain = sign * (order - claimed)
+        holds = {"upper": gain >= 0, "lower": gain <= 0}.get(bound.tag, gain == 0)
+        loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
+        loose = f", loose by {_in_orders(f'{gain:g}')}" if loose_by else ""
+        lead = f"{rate.quantity} is of order {power(rate.variable, order)} by its formula, exactly"
+        seen = f"{lead}; {words.has_formula(rate)}; {shown}{loose}."
+        return Verdict.SUPPORTED if holds else Verdict.REFUTED, seen, loose_by
+    if rate.function_class is None:
+        return Verdict.INCONCLUSIVE, f"{rate.quantity} {words.no_order(rate)}; {shown}.", None
+    if rate.class_orders is None:
+        return None
+    low, high = sorted(sign * (end - claimed) for end in rate.class_orders)
+    lead = f"{rate.quantity} {words.class_left(rate)}; {shown}"
+    if rate.class_orders[0] <= rate.class_orders[1]:
+        broken = {"upper": high < 0, "lower": low > 0}.get(bound.tag, high < 0 or low > 0)
+        holds = {"upper": low >= 0, "lower": high <= 0}.get(bound.tag, low == high == 0)
+        if broken or (holds and order is None):
+            return Verdict.REFUTED if broken else Verdict.SUPPORTED, f"{lead}{_under(rate)}.", None
+    return (
+        Verdict.INCONCLUSIVE,
+        f"{lead}; {words.left_formula(rate) if order is not None else words.no_limit(rate)}",
+        None,
+    )
+
+
+def _under(rate: RateEvidence) -> str:
+    """The class of functions that a sampled order is told in."""
+    return f", among {rate.function_class}" if rate.rung == "statistical" and rate.function_class else ""
 
 
 def _hidden_bend(rate: RateEvidence, bound: Bound, *, refutes: bool) -> str | None:
@@ -183,9 +227,9 @@ def _hidden_bend(rate: RateEvidence, bound: Bound, *, refutes: bool) -> str | No
     if refutes:
         # Of a claim from both sides, the limit lies where the interval does.
         open_ = {"upper": high >= 0, "lower": low <= 0}.get(bound.tag, low <= 0 <= high)
-        return hidden_bend(rate, abs(rate.exponent - claimed), refutes=True) if open_ else None
+        return words.hidden_bend(rate, abs(rate.exponent - claimed), refutes=True) if open_ else None
     open_ = {"upper": low < -LOOSE, "lower": high > LOOSE}.get(bound.tag, low < -LOOSE or high > LOOSE)
-    return hidden_bend(rate, LOOSE, refutes=False) if open_ else None
+    return words.hidden_bend(rate, LOOSE, refutes=False) if open_ else None
 
 
 def _decide_exact(
@@ -194,68 +238,24 @@ def _decide_exact(
     """An exact exponent needs no interval; a bound proven on an interval is quoted with its constant."""
     holds = {"upper": gain >= 0, "lower": gain <= 0}.get(bound.tag, gain == 0)
     if rate.exponent == math.inf:
-        zero = f"{_formulas(rate)}{rate.quantity} is exactly zero{_held(rate)}. Claimed {_claim(bound, rate.variable)}."
+        lead = f"{by_formulas(rate)}{rate.quantity} is exactly zero"
+        zero = f"{lead}{where_held(rate)}. Claimed {claimed_in(bound, rate.variable)}."
         return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, zero, None)
-    name = symbol(rate.variable)
-    lead = _formulas(rate) + rate.quantity
+    name = words.symbol(rate.variable)
+    lead = by_formulas(rate) + rate.quantity
     if rate.coefficient is not None:
-        lead += f" = {_times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
+        lead += f" = {times(rate.coefficient, rate.variable, rate.exponent)} + …, exactly"
     elif not rate.bounds:
-        lead += f" is of order {_power(rate.variable, rate.exponent)}, exactly"
+        lead += f" is of order {power(rate.variable, rate.exponent)}, exactly"
     proven = "".join(
-        f"; it is {'at most' if b.side == 'upper' else 'at least'} {_times(b.constant, rate.variable, b.exponent)} "
-        f"for all {name} in (0, {b.end:g}]{_whose(b)}"
+        f"; it is {'at most' if b.side == 'upper' else 'at least'} {times(b.constant, rate.variable, b.exponent)} "
+        f"for all {name} in (0, {b.end:g}]{whose(b)}"
         for b in rate.bounds
     )
     loose_by = gain if holds and bound.tag == "upper" and gain >= LOOSE else None
     loose = f", loose by {_in_orders(f'{gain:g}')}" if loose_by else ""
-    sentence = f"{lead}{proven}{_held(rate)}. Claimed {_claim(bound, rate.variable)}{loose}."
+    sentence = f"{lead}{proven}{where_held(rate)}. Claimed {claimed_in(bound, rate.variable)}{loose}."
     return decision(Verdict.SUPPORTED if holds else Verdict.REFUTED, sentence, loose_by)
-
-
-def _formulas(rate: RateEvidence) -> str:
-    """Of a program that is not the reference, what is exact is the formulas."""
-    return "By the formulas " if rate.held_at else ""
-
-
-def _held(rate: RateEvidence) -> str:
-    """Where such a program was asked, and no further."""
-    if not rate.held_at:
-        return ""
-    ends = f"{symbol(rate.variable)} from {max(rate.held_at):.3g} to {min(rate.held_at):.3g}"
-    return f"; the program gives their values, up to rounding, at the {len(rate.held_at)} {ends} at which it was asked"
-
-
-def _whose(bound: CertifiedBound) -> str:
-    """Which errors a proven bound is about."""
-    if len(bound.certificates) > 1:
-        return " and every allowed error"
-    return "" if bound.worst_case or bound.side == "lower" else " with the errors spent here"
-
-
-def claimed_order(bound: Bound) -> str:
-    """The order a bound claims, in all its variables: ``O(α)``, ``O(ε⁻³·δ⁻¹)``; empty for a plain comparison."""
-    powers = [_power(variable, float(exponent)) for variable, exponent in bound.exponents.items()]
-    return _related(bound, "·".join(powers)) if powers else ""
-
-
-def _claim(bound: Bound, variable: str) -> str:
-    return _related(bound, _power(variable, float(bound.exponents[variable])))
-
-
-def _related(bound: Bound, printed: str) -> str:
-    relation = {"upper": "O", "lower": "Ω", "tight": "Θ", "equality": "="}[bound.tag]
-    return printed if relation == "=" else f"{relation}({printed})"
-
-
-def _times(constant: float, variable: str, exponent: float) -> str:
-    return f"{constant:.6g}" if exponent == 0 else f"{constant:.6g}·{_power(variable, exponent)}"
-
-
-def _power(variable: str, exponent: float) -> str:
-    """A power in print: α², N_g⁻¹, α^0.5, or 1."""
-    name = symbol(variable)
-    return raised(name, exponent) if exponent == int(exponent) else f"{name}^{exponent:g}"
 
 
 def _decide_comparison(item: ComparisonEvidence) -> Decision:

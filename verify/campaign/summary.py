@@ -11,12 +11,13 @@ from spec import load_claims
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
+from verify.claimed_orders import claimed_order
 from verify.report.model import NAMED, Result
 from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
-from verify.verdict import Verdict, claimed_order, not_refuted_by, rolled_up
+from verify.verdict import Verdict, not_refuted_by, rolled_up
 
 DECIDING = ("claimed", "quantity", "measured", "interval", "loose_by", "rung")
 """What a row takes over from the result that decided it."""

@@ -21,6 +21,7 @@ from verify.evidence.intervals import Looks, mean_square_interval
 from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Point, RateEvidence
 from verify.evidence.moments import Moments
+from verify.evidence.orders import bent
 from verify.evidence.premises_of_laws import law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.truth.geometry import Geometry, solve
@@ -115,7 +116,7 @@ def _straightened(estimates: Sequence[Estimate], law: RateEvidence, share: Share
 
 
 def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:
-    return fit_power_law(estimates, share, quantity="mean squared error at N_g = σ²/α²")["alpha"]
+    return bent(fit_power_law(estimates, share, quantity="mean squared error at N_g = σ²/α²")["alpha"])
 
 
 @check("hypergradient-accuracy/decomposition", instances=INSTANCES, needs=("hypergradient",), decisions=2)

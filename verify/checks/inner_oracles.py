@@ -17,7 +17,7 @@ from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.premises import at_truth, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
 from verify.evidence.betting import MeanBound, VarianceBound
-from verify.evidence.correlations import DirectionDecision
+from verify.evidence.correlations import DirectionBound
 from verify.evidence.model import ComparisonEvidence, Relation
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
@@ -74,7 +74,7 @@ def y_gradients(case: Case) -> Measurement:
         evidence.append(variance.run(drawn.sampler(case, shorter=16)))
         if not case.as_written:
             along = replace(variance, quantity=f"{variance.quantity} along its most deviating direction", wanted=0.4)
-            evidence.append(DirectionDecision.of(along).run(drawn.sampler(case, together=True)))
+            evidence.append(DirectionBound.of(along).run(drawn.sampler(case, shorter=16, together=True)))
     return Measurement(tuple(evidence), {item.quantity: item.measured for item in evidence})
 
 

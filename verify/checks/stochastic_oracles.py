@@ -25,15 +25,17 @@ from verify.checks.measuring.samples import (
     JUMP,
     MATRIX,
     RATE_BLOCK,
+    SHORT_BLOCK,
     Setting,
     sampled_rates,
     second_moment,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
-from verify.evidence.betting import MeanBound, VarianceBound
-from verify.evidence.correlations import DirectionDecision
+from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
+from verify.evidence.correlations import DirectionBound
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.truth.pair import Truth
@@ -107,7 +109,7 @@ def bounded_variance(case: Case) -> Measurement:
     return Measurement(evidence, {item.quantity: item.measured for item in evidence})
 
 
-@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=10)
+@check("stochastic-oracles/noise-reaches-gradient", instances=INSTANCES, needs=("hypergradient",), decisions=12)
 def noise_reaches_gradient(case: Case) -> Measurement:
     """Variance of a draw, in all and along each direction, against the noise model: from below, repaired exactly."""
     relation: Relation = ">=" if case.as_written else "=="
@@ -116,7 +118,18 @@ def noise_reaches_gradient(case: Case) -> Measurement:
     evidence = [one for noise in (ADDITIVE, MATRIX) for one in _variances(case, noise, relation)]
     directions = [one for noise in (ADDITIVE, MATRIX) for one in _directions(case, noise, relation)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in evidence}
-    return Measurement(tuple(map(_said, (*evidence, *directions))), values)
+    return Measurement((*map(_said, (*evidence, *directions)), *_draws(case)), values)
+
+
+def _draws(case: Case) -> Iterator[ComparisonEvidence]:
+    """Whether draws have the law that the problem states, shape and all; no bound hangs on it, so in support."""
+    for oracle in Oracle.both(case, ADDITIVE, case.x, regular_truth(case.instance).y_star):
+        decision = DrawsDecision(
+            f"bets won, in logarithms, that draws of {oracle.name} have another law than the problem states",
+            case.share, width=len(case.x), scale=(oracle.variance / len(case.x)) ** 0.5, block=RATE_BLOCK,
+            role="support",
+        )  # fmt: skip
+        yield decision.run(oracle.sampler())
 
 
 def _said(item: ComparisonEvidence) -> ComparisonEvidence:
@@ -161,7 +174,7 @@ def mean_square_smoothness(case: Case) -> Measurement:
         for distance in DISTANCES:
             setting = _oracle(case, JUMP, case.x, y, distance)
             estimates.append(jump_estimate(setting, {"distance": distance}, parts=2 * len(DISTANCES)))
-        rate = fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"]
+        rate = bent(fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"])
         values: dict[str, float | str] = {f"mean square at distance {p.at:g}": p.measured for p in rate.points}
         return Measurement((rate,), values, "Two points d apart see the jump fall between them with probability ~ d.")
     evidence = []
@@ -178,7 +191,9 @@ def _rate(case: Case, noise: Noise, places: dict[float, Setting], quantity: str,
         ({variable: at}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise))
         for at, setting in places.items()
     ]
-    return sampled_rates(case, settings, quantity=quantity, deciding=variable)[variable]
+    # Matrix noise W on the gradient is W times a vector as long as the variable says, squared; additive noise is W.
+    orders = {variable: 2.0 if noise.model == "matrix" else 0.0}
+    return sampled_rates(case, settings, quantity=quantity, deciding=variable, orders=orders)[variable]
 
 
 def _variances(case: Case, noise: Noise, relation: Relation, *, shared: bool = False) -> Iterator[ComparisonEvidence]:
@@ -194,9 +209,9 @@ def _directions(case: Case, noise: Noise, relation: Relation) -> Iterator[Compar
     """Either model spreads its noise evenly over the components and correlates none."""
     for oracle in Oracle.both(case, noise, case.x, regular_truth(case.instance).y_star):
         suffix = f" along its most deviating direction, {noise.model} noise"
-        whole = oracle.decision(suffix, relation, oracle.variance, wanted=0.2, block=RATE_BLOCK)
-        stream = oracle.setting.sampler(scale=oracle.scale, block=RATE_BLOCK, together=True)
-        yield DirectionDecision.of(whole).run(stream)
+        whole = oracle.decision(suffix, relation, oracle.variance, wanted=0.2, block=SHORT_BLOCK)
+        stream = oracle.setting.sampler(scale=oracle.scale, block=SHORT_BLOCK, together=True)
+        yield DirectionBound.of(whole).run(stream)
 
 
 def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Estimate:
@@ -252,4 +267,4 @@ def jumping_rate(
         estimates.append(
             replace(one, value=one.value / unit, low=one.low / unit, high=one.high / unit, predicted=predicted)
         )
-    return fit_power_law(estimates, case.share, quantity=quantity)["alpha"]
+    return bent(fit_power_law(estimates, case.share, quantity=quantity)["alpha"])

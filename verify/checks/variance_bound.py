@@ -19,17 +19,20 @@ from verify.checks.measuring.samples import (
     G_ONLY,
     MATRIX,
     RATE_BLOCK,
+    SHORT_BLOCK,
     Setting,
     sampled_rates,
     second_moment,
+    variance_order,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.betting import VarianceBound
-from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.correlations import CorrelationDecision, DirectionBound
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence, Relation
 from verify.evidence.moments import Moments
+from verify.evidence.orders import Rational
 from verify.evidence.rates import fit_rate
 from verify.evidence.repeats import repeats
 from verify.evidence.streams import Sampler, Streams
@@ -43,6 +46,8 @@ SHOWN_BATCHES = {1: 0.05, 2: 0.2, 4: 0.1, 16: 0.06}
 """Batches whose variance is also held against its exact value, each with the relative deviation that must be seen: a
 miscount of one changes the variance of N_g by 1/N_g."""
 ISOTROPIC_BATCH = 4
+OF_AVERAGES, OF_SUMS = Rational(0, 2), Rational(-2, 0)
+"""Functions of 1/N_g that variances of averages and of sums may be: estimates may share noise, or repel each other."""
 REPEATS = 512
 """Estimates of each of two calls compared for exact repetition."""
 OWN = 1 << 17
@@ -66,7 +71,11 @@ def averaging(case: Case) -> Measurement:
             setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
             exact = second_moment(setting, ADDITIVE) / N_g
             settings.append(({"N_g": float(N_g), "alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
-    rates = sampled_rates(case, settings, quantity="variance of the average", deciding="N_g")
+    by_alpha = variance_order(case, ADDITIVE)
+    rates = sampled_rates(
+        case, settings, quantity="variance of the average", deciding="N_g", known=OF_AVERAGES,
+        orders={"N_g": -1.0} if by_alpha is None else {"N_g": -1.0, "alpha": by_alpha},
+    )  # fmt: skip
     beside = [*_constants(case, truth), _every_direction(case, truth)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
     in_support = rates["alpha"].model_copy(update={"role": "support"})
@@ -85,10 +94,13 @@ def independence(case: Case) -> Measurement:
         setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
         sampler = setting.sampler(block=RATE_BLOCK, scale=N_g)
         settings.append(({"N_g": float(N_g)}, sampler, N_g * second_moment(setting, ADDITIVE)))
-    rate = sampled_rates(case, settings, quantity="variance of the sum of N_g samples", deciding="N_g")["N_g"]
+    rate = sampled_rates(
+        case, settings, quantity="variance of the sum of N_g samples", deciding="N_g", known=OF_SUMS,
+        orders={"N_g": 1.0},
+    )["N_g"]  # fmt: skip
     setting = Setting.at(case, truth, alpha, ADDITIVE)
     one, unsure = _own_variance(case, setting, settings[0][1])
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity=f"variance of the sum of {GROUP} consecutive estimates", level=GROUP * one, slack=unsure,
         width=len(case.x), share=case.share, wanted=0.1, context={"alpha": alpha},
     )  # fmt: skip
@@ -119,7 +131,7 @@ def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float,
 
 def _whole_calls(case: Case, setting: Setting, one: float, unsure: float) -> ComparisonEvidence:
     """Variance of the sum of all estimates of a call: what pairs of opposite draws cancel is missing from it."""
-    decision = VarianceDecision(
+    decision = VarianceBound(
         quantity=f"variance of the sum of a whole call of {WHOLE} estimates", level=WHOLE * one, slack=unsure,
         width=len(case.x), share=case.share, wanted=0.5, block=WHOLE,
     )  # fmt: skip
@@ -255,7 +267,9 @@ def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence
     for alpha in case.profile.sample_alphas:
         setting = Setting.at(case, truth, alpha, noise)
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise)))
-    rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha")["alpha"]
+    order = variance_order(case, noise)
+    orders = None if order is None else {"alpha": float(order)}
+    rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha", orders=orders)["alpha"]
     return with_closed_form(case, noise, rate, [at for at, _, _ in settings])
 
 
@@ -295,9 +309,9 @@ def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
     whole = VarianceDecision(
         quantity=f"variance of the average of {N_g} along its most deviating direction",
         level=second_moment(setting, ADDITIVE) / N_g, width=len(case.x), share=case.share, wanted=0.2,
-        block=RATE_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
+        block=SHORT_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
     )  # fmt: skip
-    found = DirectionDecision.of(whole).run(setting.sampler(block=RATE_BLOCK, together=True))
+    found = DirectionBound.of(whole).run(setting.sampler(block=SHORT_BLOCK, together=True))
     if found.holds:
         return found
     said = f"{ANOTHER_LAW}: its noise is not the same along every direction"

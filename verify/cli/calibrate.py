@@ -16,7 +16,7 @@ from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
 from verify.campaign.calibration.calibration_page import RARER, Counted, page
 from verify.campaign.calibration.drift_price import price
-from verify.campaign.calibration.law_columns import LawAchieved, run_laws, summarise_laws
+from verify.campaign.calibration.law_columns import SIZES, LawAchieved, run_laws, smallest_found, summarise_laws
 from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.starting import context
 from verify.checks.measuring.case import full_run_decisions
@@ -30,6 +30,8 @@ CHUNK = 50
 """Runs a worker takes at once."""
 FEW = 40
 """Sweeps behind each number of the page's last two tables."""
+TEN = 10
+"""Runs behind the smallest violation found."""
 VALUES = (4, 5, 8)
 """Values of the sweeps whose price is shown."""
 SMALLEST_BUDGET = 1e-12
@@ -77,7 +79,10 @@ def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
     share = Share(TOTAL_ERROR / full_run_decisions())
     few = min(FEW, asked.runs)
     far = tuple(crossings(few, seed=asked.seed, share=Share(asked.budget)))
-    return Counted(found, laws, far, tuple(price(values, share, few) for values in VALUES), share.error)
+    again = min(TEN, asked.runs)
+    by_law = {name: smallest_found(name, again, seed=asked.seed, budget=asked.budget) for name in SIZES}
+    prices = tuple(price(values, share, few) for values in VALUES)
+    return Counted(found, laws, far, prices, share.error, by_law, again)
 
 
 @dataclass

@@ -13,6 +13,7 @@ E X = m               E‖X - EX‖² <= v                  exp(b·Y - (b·Y)²/
                                                        exp(y - y²/6) <= 1 + y + y²/3; averaged over a normal b
 E X >= m              X = ‖d‖², d isotropic Gaussian   exp(-b X/m) (1 + 2b/n)^(n/2)
 E X >= m              X >= 0, E X² <= k (E X)²         exp(-b X/m)/(1 - b + k b²/2), by exp(-z) <= 1 - z + z²/2
+X is N(0, I)          none: the law is what is refuted any density over its own; 1 + b(f(X) - E f), -1 <= b <= 1
 ====================  ===============================  ==============================================================
 
 Nothing refutes "E X >= m" without a class of laws: no e-value against it ever exceeds 1 (Bahadur and Savage 1956;
@@ -25,10 +26,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log, log1p, sqrt
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from spec.exact import Vector
 from verify.evidence.moments import Moments
@@ -41,6 +42,10 @@ NARROW = 1e-10
 """Relative width to which the edge of what is refuted is known, from the side that is."""
 STEEPEST = 1 - 1e-9
 """Largest bet: all but nothing of the wealth."""
+
+
+T = TypeVar("T", float, Vector)
+Seen = TypeVar("Seen", covariant=True)
 
 
 @dataclass
@@ -101,6 +106,16 @@ class VarianceBets:
         self.count, self.total, self.gains = state["count"], state["total"], np.array(state["gains"])
 
 
+class Sums(Protocol[Seen]):
+    """Number and total of units, this a number or one for each direction."""
+
+    count: int
+
+    @property
+    def total(self) -> Seen:
+        """Summed variances of the units."""
+
+
 @dataclass(frozen=True)
 class NoiseClass:
     """Laws within which samples may support a bound of a variance.
@@ -111,10 +126,11 @@ class NoiseClass:
     name: str
     kurtosis: float | None = None
 
-    def most(self, bets: VarianceBets, squares: tuple[float, float], width: int, bet: float, error: float) -> float:
+    def most(self, bets: Sums[T], squares: tuple[T, float], width: int, bet: float, error: float) -> T | float:
         """The variance beyond which all are refuted at this error, within the class; ``inf`` where none is.
 
-        ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are.
+        ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are. Totals
+        may be arrays, and so is what is returned then.
         """
         if self.kurtosis is None:
             total, freedom = squares
@@ -214,3 +230,83 @@ def _edge(wealth: Callable[[float], float], refuted: float, kept: float, limit: 
         middle = (refuted + kept) / 2
         refuted, kept = (middle, kept) if wealth(middle) >= limit else (refuted, middle)
     return refuted
+
+
+RARE = tuple((share, size) for share in (1e-1, 1e-2, 1e-3, 1e-4) for size in (3.0, 10.0, 30.0, 100.0))
+"""Outliers that are bet on: their share, and how many times as long they are."""
+FREEDOM = np.array([2.5, 5.0, 10.0])
+"""Of Student's t, brought to variance 1."""
+WAVES, SWINGS = np.repeat([0.5, 1.0, 2.0, 4.0], 2), np.tile([0.5, -0.5], 4)
+"""Of bets on the mean of cos(t z): frequencies t, and stakes."""
+FARTHEST = 1e3
+"""Deviations that no double shows a normal number to have."""
+
+
+@dataclass
+class DrawsBets:
+    """Bets that vectors, shape (k, n), are not independent N(0, scale² I): the law that a problem file states.
+
+    A simple hypothesis, so that any density over its own may be bet on: other scales of the whole vector, half on
+    those ``wanted`` away, rare outliers, Student's t of each component, and characteristic functions, which tell any
+    two symmetric laws apart at some frequency. ``logs`` are the bets' own wealths, shape (bets,).
+    """
+
+    width: int
+    scale: float
+    wanted: float
+    count: int = 0
+    logs: Vector = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if not self.logs.size:
+            self.logs = np.zeros(len(self._log_weights))
+
+    def add(self, rows: Vector) -> None:
+        """Take in a block, deviations from the exact mean."""
+        z = np.clip(rows / self.scale, -FARTHEST, FARTHEST)
+        self.logs = self.logs + self._gains(z)
+        self.count += len(z)
+
+    @property
+    def log_wealth(self) -> float:
+        """Against the stated law."""
+        return float(logsumexp(self.logs + self._log_weights))
+
+    @cached_property
+    def _scales(self) -> Vector:
+        larger = 1 + self.wanted * np.concatenate([[1.0], SPREAD])
+        return np.asarray(np.concatenate([larger, 1 / larger]))
+
+    @cached_property
+    def _log_weights(self) -> Vector:
+        rest = 2 * len(SPREAD) + len(RARE) + len(FREEDOM) + len(WAVES)
+        scales = np.concatenate([[0.25], np.full(len(SPREAD), 0.5 / rest)])
+        return np.asarray(np.log(np.concatenate([scales, scales, np.full(rest - 2 * len(SPREAD), 0.5 / rest)])))
+
+    def _gains(self, z: Vector) -> Vector:
+        """The logarithm of every bet's factor, summed over the rows, shape (bets,)."""
+        n, lengths = self.width, np.einsum("ij,ij->i", z, z)
+
+        def scaled(s: float) -> Vector:
+            return np.asarray(-n / 2 * log(s) - lengths / 2 * (1 / s - 1))
+
+        by_scale = [-n / 2 * log(s) * len(z) - float(lengths.sum()) / 2 * (1 / s - 1) for s in self._scales.tolist()]
+        outliers = [float(np.logaddexp(log1p(-e), log(e) + scaled(s * s)).sum()) for e, s in RARE]
+        unit = 1 - 2 / FREEDOM
+        constant = gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - np.log(FREEDOM * unit / 2) / 2
+        own = z.size * constant + float(lengths.sum()) / 2
+        tails = [o - (f + 1) / 2 * float(np.log1p(z * z / (f * u)).sum())
+                 for o, f, u in zip(own.tolist(), FREEDOM.tolist(), unit.tolist(), strict=True)]  # fmt: skip
+        waved = []
+        for wave in dict.fromkeys(WAVES.tolist()):
+            seen = np.cos(wave * z).mean(axis=1) - np.exp(-(wave**2) / 2)
+            waved += [float(np.log1p(swing * seen).sum()) for swing in SWINGS[wave == WAVES].tolist()]
+        return np.array([*by_scale, *outliers, *tails, *waved])
+
+    def state(self) -> dict[str, Any]:
+        """Everything that samples change, as plain data."""
+        return {"count": self.count, "logs": self.logs.tolist()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.count, self.logs = state["count"], np.array(state["logs"])

@@ -13,10 +13,11 @@ from math import ceil, inf, log, log1p, sqrt
 import numpy as np
 
 from spec.errors import InvalidInputError
-from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, MeanBets, NoiseClass, VarianceBets
+from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, DrawsBets, MeanBets, NoiseClass, VarianceBets
 from verify.evidence.budget import EFFORT_STEP
 from verify.evidence.calls import CALLS, TWICE
-from verify.evidence.decisions import LIMIT, MOST, ROUNDING, SampledDecision, VarianceDecision
+from verify.evidence.decisions import LIMIT, MOST, ROUNDING, SampledDecision, VarianceDecision, smallest
+from verify.evidence.laws import chi2_lower
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.premises_of_laws import correlated, law_of_calls, rare, seen_of, shared
@@ -24,6 +25,8 @@ from verify.evidence.streams import BLOCK, Sampler
 
 NOTHING = "the bound alone"
 """Premises of a decision that has none beside independent estimates."""
+NOTHING_BUT_THE_LAW = "no premise but the law that is refuted"
+"""That of draws."""
 STATED = "the second moment stated"
 """That of a mean."""
 SEEN_CALLS = 4
@@ -36,7 +39,8 @@ MUCH_LONGER = 64
 """The same for noise of a wider class."""
 
 
-def _decided(found: ComparisonEvidence) -> bool:
+def is_decided(found: ComparisonEvidence) -> bool:
+    """Whether it refutes, or supports with the power that is wanted."""
     return found.broken is None and (found.powered or not found.holds)
 
 
@@ -63,7 +67,7 @@ class VarianceBound(VarianceDecision):
             if moments.shape.is_dependent or shared(moments, 0.0):
                 break
             found = self.looked(bets, moments)
-            if _decided(found) or moments.count >= self._enough(found, moments):
+            if is_decided(found) or moments.count >= self._enough(found, moments):
                 return found
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
         return self._planned(sampler)
@@ -125,6 +129,50 @@ class VarianceBound(VarianceDecision):
 
 
 @dataclass(frozen=True, kw_only=True)
+class DrawsDecision(SampledDecision):
+    """Whether n-vectors are drawn from the law that a problem file states: independent Gaussian ones of one variance.
+
+    Deviations are from the sampler's centre, which is the exact mean. ``scale`` is a component's standard deviation,
+    ``wanted`` the relative excess of the variance that must be told; of other laws it is not said when they are.
+    """
+
+    width: int
+    scale: float
+    wanted: float = 0.2
+    block: int = BLOCK
+
+    def __post_init__(self) -> None:
+        if not self.scale > 0:
+            raise InvalidInputError("scale", "must be > 0", self.scale)
+
+    @property
+    def needed(self) -> int:
+        """Samples that tell Gaussian ones of the wanted variance, but with the probability of a miss."""
+        return smallest(lambda count: self._told(count), self.block)
+
+    def _told(self, count: int) -> bool:
+        s, dof = 1 + self.wanted, float(self.width * count)
+        least = s * chi2_lower(dof, self.share.missed)
+        return -dof / 2 * log(s) + least / 2 * (1 - 1 / s) + log(0.25) >= -log(self.share.error)
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw until the bets have won, or until the wanted excess would have been told."""
+        bets = sampler.follow(DrawsBets(self.width, self.scale, self.wanted))
+        enough = self.needed * EFFORT_STEP**self.share.level
+        while True:
+            count = sampler.reach(max(2, sampler.moments.count)).count
+            won, limit = bets.log_wealth, -log(self.share.error)
+            if won >= limit or count >= enough:
+                return self.compared(
+                    measured=won, relation="<=", predicted=0.0, tolerance=limit, wanted=self.wanted,
+                    detectable=self.wanted if self._told(count) else inf, samples=count, samples_needed=self.needed,
+                    law="draws (bets)", checked=seen_of(sampler.moments.shape), refuted_under=NOTHING_BUT_THE_LAW,
+                    supported_under=f"other laws told by {count:,} draws",
+                )  # fmt: skip
+            sampler.reach(count + 1 + count // OFTEN)
+
+
+@dataclass(frozen=True, kw_only=True)
 class MeanBound(SampledDecision):
     """Mean of n-vectors against a known one, given a bound ``second_moment`` > 0 of E‖X - EX‖², which is stated.
 
@@ -167,7 +215,7 @@ class MeanBound(SampledDecision):
                 found = self._by_calls(sampler, found, noise) if last or at_size else left_open
             if due and at_size:
                 sampler.look = 2 * moments.count
-            if _decided(found) or last:
+            if is_decided(found) or last:
                 return found
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
 

@@ -9,7 +9,7 @@ within one stream of R rows, R a power of two, form cycles of even length; their
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from math import inf, isfinite, log, sqrt
 from typing import Any, TypeAlias
@@ -19,13 +19,19 @@ from scipy.special import ndtri
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.decisions import ROUNDING, SampledDecision, VarianceDecision
+from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, VarianceBets
+from verify.evidence.betting import LONGER, MUCH_LONGER, NOTHING, OFTEN, SEEN_CALLS, is_decided
+from verify.evidence.budget import EFFORT_STEP
+from verify.evidence.decisions import MOST, ROUNDING, SampledDecision, VarianceDecision
 from verify.evidence.laws import GRID, chernoff, chi2_lower, chi2_upper
 from verify.evidence.model import ComparisonEvidence
-from verify.evidence.moments import Moments, Scatter
-from verify.evidence.premises_of_laws import Taken, law_of_directions, seen_of
-from verify.evidence.shapes import ALARM, Shape
+from verify.evidence.moments import Moments, Scatter, along_directions
+from verify.evidence.premises_of_laws import Taken, law_of_directions, rare, seen_of, shared
+from verify.evidence.shapes import ALARM, NEIGHBOURS, Shape
+from verify.evidence.streams import Sampler
 
+HALVINGS = 40
+"""Of the range of levels in which the edge of what is refuted lies."""
 Spectrum: TypeAlias = np.ndarray[Any, np.dtype[np.complex128]]
 
 
@@ -121,11 +127,7 @@ class DirectionDecision(VarianceDecision):
         """The variance along the direction where it is furthest from the level, on the side that counts."""
         if not isinstance(moments, Scatter):
             raise InvalidInputError("moments", "must keep how components vary together")
-        covariance = moments.products / (moments.count - 1)
-        own = np.diag(covariance)
-        first, second = np.triu_indices(len(own), 1)
-        middle, apart = (own[first] + own[second]) / 2, covariance[first, second]
-        found = np.concatenate([own, middle + apart, middle - apart])
+        found = _along(moments.products) / (moments.count - 1)
         if self.relation == "==":
             return float(found[np.argmax(np.abs(found - self.level))])
         return float(found.max() if self.relation == "<=" else found.min())
@@ -138,6 +140,124 @@ class DirectionDecision(VarianceDecision):
         """The furthest variance beside the level; all directions together err as often as promised."""
         together = {"error_rate": self.share.error * self.directions}
         return super().evidence(moments, error).model_copy(update=together)
+
+
+@dataclass
+class DirectionBets:
+    """Bets on the variance along every direction at once; ``gains`` have shape (directions, k)."""
+
+    along: VarianceBets
+    count: int = 0
+    total: Vector = field(default_factory=lambda: np.zeros(0))
+    gains: Vector = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def add(self, rows: Vector) -> None:
+        """Take in a block, shape (k, n): the unbiased variances of its units along the directions."""
+        units = len(rows) // UNIT
+        parts = along_directions(rows[: units * UNIT]).reshape(units, UNIT, -1)
+        around = parts - parts.mean(axis=1, keepdims=True)
+        found = np.einsum("ijk,ijk->ik", around, around) / (UNIT - 1)
+        gains = np.array([np.log1p(found * bet).sum(axis=0) for bet in self.along.bets]).T
+        self.gains = self.gains + gains if self.gains.size else gains
+        self.total = self.total + found.sum(axis=0) if self.total.size else found.sum(axis=0)
+        self.count += units
+
+    @property
+    def mean(self) -> Vector:
+        """Of the units, unbiased variances, shape (directions,)."""
+        return np.asarray(self.total / self.count)
+
+    def least(self, error: float) -> Vector:
+        """The levels below which all are refuted at this error, a direction each."""
+        refuted, kept = np.zeros_like(self.total), self.mean
+        won = self._log_wealth(refuted) >= -log(error)
+        for _ in range(HALVINGS):
+            middle = (refuted + kept) / 2
+            beyond = self._log_wealth(middle) >= -log(error)
+            refuted, kept = np.where(beyond, middle, refuted), np.where(beyond, kept, middle)
+        return np.where(won, refuted, 0.0)
+
+    def _log_wealth(self, levels: Vector) -> Vector:
+        priced = self.gains - self.count * np.log1p(self.along.bets * levels[:, None]) + self.along.log_weights
+        most = priced.max(axis=1)
+        return np.asarray(most + np.log(np.exp(priced - most[:, None]).sum(axis=1)))
+
+    def state(self) -> dict[str, Any]:
+        """Everything that samples change, as plain data."""
+        return {"count": self.count, "total": self.total.tolist(), "gains": self.gains.tolist()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.count, self.total, self.gains = state["count"], np.array(state["total"]), np.array(state["gains"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class DirectionBound(DirectionDecision):
+    """The same by bets, looked at after every block: from above under the bound alone, from below within a class."""
+
+    def run(self, sampler: Sampler) -> ComparisonEvidence:
+        """Draw until decided, or until enough is drawn for this level of effort."""
+        if not self.level:
+            return super().run(sampler)
+        bets = sampler.follow(DirectionBets(VarianceBets.against(self.level, 1, self.wanted)))
+        while not sampler.look:
+            moments = sampler.reach(max(2, sampler.moments.count))
+            if not isinstance(moments, Scatter):
+                raise InvalidInputError("moments", "must keep how components vary together")
+            if moments.shape.is_dependent or shared(moments, 0.0):
+                break
+            found = self.looked(bets, moments)
+            longer = LONGER if found.supported_under == GAUSSIAN.name or found.broken else MUCH_LONGER
+            enough = min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level
+            if is_decided(found) or moments.count >= enough:
+                return found
+            sampler.reach(moments.count + 1 + moments.count // OFTEN)
+        given = {item.name: getattr(self, item.name) for item in fields(DirectionDecision)}
+        planned = DirectionDecision(**given | {"share": self.share.part(2)})
+        return planned.run(sampler).model_copy(update={"error_rate": self.share.error * self.directions})
+
+    def looked(self, bets: DirectionBets, moments: Scatter) -> ComparisonEvidence:
+        """What the bets and the samples so far say, of the direction that is most at odds with the level."""
+        kurtosis, sides = moments.kurtosis, 2 if self.relation == "==" else 1
+        light = moments.shape.is_silent or kurtosis - 3 <= NEIGHBOURS * sqrt(24 / moments.count)
+        within = GAUSSIAN if light else HEAVIER
+        error, missed = self.share.error / 2 / sides, self.share.missed / sides
+        squares = (_along(moments.products), float(moments.count - 1))
+        bet = within.bet(1, self.wanted)
+        least, mean = bets.least(error), bets.mean
+        up, down = mean - least, within.most(bets, squares, 1, bet, error) - mean
+        room = np.where(mean > self.level, up, down)
+        odds = np.abs(mean - self.level) / np.maximum(room, ROUNDING * self.level)
+        counts = {"<=": mean > self.level, ">=": mean < self.level}.get(self.relation, np.full(len(mean), True))
+        worst = int(np.argmax(np.where(counts, odds, -1.0)))
+        from_above = self.relation == "<=" or (self.relation == "==" and bool(mean[worst] > self.level))
+        slack = self.slack * self.level
+        left = {"<=": float(np.max(within.most(bets, squares, 1, bet, missed))) - self.level,
+                ">=": self.level - float(bets.least(missed).min())}  # fmt: skip
+        broken = None
+        if within is HEAVIER and not (from_above and odds[worst] > 1):
+            too_heavy = kurtosis > (HEAVIER.kurtosis or inf)
+            words = f"the samples' kurtosis is {kurtosis:.3g}: nothing is decided from this side beyond {HEAVIER.name}"
+            broken = words if too_heavy else rare(moments.shape)
+        unseen = broken is not None or moments.calls.count < SEEN_CALLS
+        tolerance = float((up if from_above else down)[worst])
+        return self.compared(
+            measured=float(mean[worst]), relation=self.relation, predicted=self.level,
+            tolerance=inf if broken else max(0.0, tolerance) + slack,
+            detectable=inf if unseen else max(0.0, left.get(self.relation, max(left.values()))) + slack,
+            wanted=self.level * self.wanted + slack, samples=moments.count, samples_needed=self.needed,
+            law="variances along directions (bets)", checked=seen_of(moments.shape, kurtosis), broken=broken,
+            refuted_under=NOTHING if from_above else within.name,
+            supported_under=NOTHING if self.relation == ">=" else within.name,
+        ).model_copy(update={"error_rate": self.share.error * self.directions})  # fmt: skip
+
+
+def _along(products: Vector) -> Vector:
+    """Summed squares along the axes and diagonals, from summed products of components."""
+    own = np.diag(products)
+    first, second = np.triu_indices(len(own), 1)
+    middle, apart = (own[first] + own[second]) / 2, products[first, second]
+    return np.concatenate([own, middle + apart, middle - apart])
 
 
 def _as_normal(*streams: Vector) -> tuple[list[Vector], dict[str, Any]]:

@@ -88,7 +88,7 @@ class GrowingDecision(SampledDecision, ABC):
     def needed(self) -> int:
         """Samples at which the wanted violation is detectable, in whole blocks."""
         error = self.share.error / (LOOKS * (LOOKS + 1))
-        return _smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
+        return smallest(lambda samples: self.detectable(samples, error) <= self.wanted, self.block)
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw and compare."""
@@ -260,7 +260,7 @@ class BoundDecision(SampledDecision):
         )  # fmt: skip
 
 
-def _smallest(enough: Callable[[int], bool], block: int) -> int:
+def smallest(enough: Callable[[int], bool], block: int) -> int:
     """Smallest whole number of blocks that is enough, to a hundredth."""
     low, high = 0, 1
     while not enough(high * block):

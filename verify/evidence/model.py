@@ -21,7 +21,8 @@ Law = Literal[
     "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
     "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
     "bounded mean (Bernstein)", "median (order statistics)",
-    "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)",
+    "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)", "draws (bets)",
+    "variances along directions (bets)",
 ]  # fmt: skip
 """Which exact law or bound a stochastic decision rests on; ``f2csa calibrate`` runs every one of them."""
 
@@ -152,6 +153,11 @@ class RateEvidence(Frozen):
         limit: Where a law that the noise hides a bend of may lead, at the same error; none where the interval says it.
         limit_missed: The same at the probability with which a violation may be missed.
         closed_form: The quantity as a formula, on instances small enough to derive one.
+        formula_order: Exact order of the formula whose values the points predict.
+        agreement: Share by which a constant multiple of the formula may miss the quantity anywhere on the range, at the
+            same error; none where all miss it.
+        function_class: Functions within which samples on the range tell an order; without, they tell none.
+        class_orders: The orders that a class of rational functions leaves; first above last where it has none.
         held_at: Where a program other than the reference was held against this exact rate: it is about the formulas,
             and about the program at these values of the variable only.
     """
@@ -179,6 +185,10 @@ class RateEvidence(Frozen):
     limit: tuple[float, float] | None = None
     limit_missed: tuple[float, float] | None = None
     closed_form: ClosedForm | None = None
+    formula_order: float | None = None
+    agreement: float | None = None
+    function_class: str | None = None
+    class_orders: tuple[float, float] | None = None
     held_at: tuple[float, ...] = ()
 
 

@@ -37,6 +37,8 @@ EXTRAPOLATION = 1.5
 as much as that lies beyond the whole sweep's; half as much again is allowed."""
 BOXED = 0.5
 """How far a sweep of points with intervals of their own, wider than their noise, is looked for bends, of full reach."""
+PURE = "powers, times what its exact law bends by"
+"""The class of a quantity whose law is known."""
 LOOKS = 4
 """Looks that share what may be missed."""
 ROUNDING = 1e-12
@@ -161,7 +163,7 @@ def _fit_variable(
     return {
         "exponent": exponent if settled else min(max(late, low), high), "interval": (low, high), "settled": settled,
         "local_exponents": _local(fitted, variables, name), "limit": limit, "limit_missed": missed,
-        "detectable": detectable,
+        "detectable": detectable, "function_class": None if may_bend else PURE,
         "samples_needed": int(sum(e.samples for e in fitted) * wide) if math.isfinite(wide) else None,
     }  # fmt: skip
 

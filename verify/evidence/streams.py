@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.evidence.anytime import VarianceBets
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.moments import Moments
 
@@ -52,33 +51,50 @@ class _Growing:
         self.streams = Streams(tuple(int(value) for value in state["entropy"]))
 
 
+class Bets(Protocol):
+    """What sees every block of deviations as it comes, and can be gone on with."""
+
+    def add(self, rows: Vector) -> None:
+        """Take in a block, shape (k, n)."""
+
+    def state(self) -> dict[str, Any]:
+        """Everything that samples change."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+
+
+B = TypeVar("B", bound=Bets)
+
+
 @dataclass
 class Sampler(_Growing):
     """Draws blocks of vectors and keeps their moments.
 
-    ``look`` is the last planned size at which these were decided upon; 0 before the first. ``bets`` are those on the
-    variance, which see every block as it comes.
+    ``look`` is the last planned size at which these were decided upon; 0 before the first. ``bets`` see every block
+    as it comes.
     """
 
     moments: Moments
     block: int = BLOCK
     done: int = 0
     look: int = 0
-    bets: VarianceBets | None = None
+    bets: Bets | None = None
     _given: dict[str, Any] | None = None
 
-    def follow(self, bets: VarianceBets) -> VarianceBets:
+    def follow(self, bets: B) -> B:
         """Bet on all blocks, from the first: before any is drawn, or where an earlier run or decision did the same.
 
         Raises:
             ValueError: If blocks were drawn that nobody bet on.
         """
-        if self.bets is None:
+        if not isinstance(self.bets, type(bets)):
             if self._given is not None:
                 bets.restore(self._given)
             elif self.done:
                 raise ValueError("bets must be laid before anything is drawn")
             self.bets = bets
+            return bets
         return self.bets
 
     def reach(self, count: int) -> Moments:

@@ -70,6 +70,52 @@ def read_over(rate: RateEvidence) -> str:
     return f" for {symbol(rate.variable)} {'≤' if used[-1] > used[0] else '≥'} {used[-1]:.3g}"
 
 
+def no_order(rate: RateEvidence) -> str:
+    """Of samples without a class of functions: whatever power they look like, the limit may have another."""
+    return (
+        f"looks like {read_power(rate)} on the range tried; no class of functions is known in which that tells an order"
+    )
+
+
+def has_formula(rate: RateEvidence) -> str:
+    """How well samples have a formula's values."""
+    used = [point.at for point in rate.points]
+    ends = f"{symbol(rate.variable)} from {max(used):.3g} to {min(used):.3g}"
+    return f"samples have its values, up to one constant, within {rate.agreement or 0.0:.2g} of them for {ends}"
+
+
+def left_formula(rate: RateEvidence) -> str:
+    """Of samples that do not have a formula's values, or do not show it yet."""
+    order = f"the formula, of order {symbol(rate.variable)}^{rate.formula_order:g}"
+    if rate.agreement is None:
+        return f"samples leave the values of {order}, and what they have instead tells no order."
+    near = f"within {rate.agreement:.2g} of them only"
+    return f"samples have the values of {order}, {near}: {_samples(rate, 4.0)} would tell."
+
+
+def class_left(rate: RateEvidence) -> str:
+    """What a class of rational functions leaves of the order."""
+    low, high = rate.class_orders or rate.interval
+    if low > high:
+        return f"is no function of the class that was to tell its order, {rate.function_class}"
+    name = symbol(rate.variable)
+    if math.isinf(low) or math.isinf(high):
+        return (
+            f"looks like {read_power(rate)}; that its function is of the class which tells its order is not tested yet"
+        )
+    return f"is of an order from {name}^{number(low)} to {name}^{number(high)}"
+
+
+def no_limit(rate: RateEvidence) -> str:
+    """Of an order that a class leaves open."""
+    low, high = rate.class_orders or rate.interval
+    if low > high:
+        return "nothing is known of its order."
+    if math.isinf(low) or math.isinf(high):
+        return f"{_samples(rate, 4.0)} would test it."
+    return "a term of another order may be too small to be seen on the range tried."
+
+
 NOT_SETTLED = "not settled"
 HALFWAY = 0.05
 """An exponent this near to a half is told as that half."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
+from verify.evidence.orders import has_its_values
 from verify.report import wording
 from verify.report.model import Result
 
 _SHORT_MEMORY = "estimates with a fourth moment that over 32 neighbours are independent"
-_PASSED = "a power law, or a crossing whose middle the sweep has passed"
 ASSUMES = {
     "mean (bets)": "independent estimates",
     "variance (bets)": "independent estimates",
@@ -22,16 +22,18 @@ ASSUMES = {
     "correlations (normal scores)": "estimates of one law",
     "mean square (Chernoff)": "independent Gaussian estimates of the covariance predicted",
     "mean square (scatter of squares)": "independent estimates with a fourth moment",
-    "exponent (log chi-square)": f"independent Gaussian estimates, and {_PASSED}",
-    "exponent (scatter of squares)": f"{_SHORT_MEMORY}, and {_PASSED}",
-    "exponent (mean squares)": f"independent Gaussian estimates, and {_PASSED}",
-    "exponent (mean squares, scatter of squares)": f"{_SHORT_MEMORY}, and {_PASSED}",
-    "exponent (order statistics)": f"independent runs of any one continuous law, and {_PASSED}",
-    "exponent (empirical Bernstein)": f"independent estimates within known bounds, and {_PASSED}",
-    "exponent (sub-Gaussian)": f"independent runs with sub-Gaussian tails, and {_PASSED}",
+    "exponent (log chi-square)": "independent Gaussian estimates",
+    "exponent (scatter of squares)": _SHORT_MEMORY,
+    "exponent (mean squares)": "independent Gaussian estimates",
+    "exponent (mean squares, scatter of squares)": _SHORT_MEMORY,
+    "exponent (order statistics)": "independent runs of any one continuous law",
+    "exponent (empirical Bernstein)": "independent estimates within known bounds",
+    "exponent (sub-Gaussian)": "independent runs with sub-Gaussian tails",
     "bounded mean (Bernstein)": "independent values within known bounds",
     "median (order statistics)": "independent values",
     "different answers (fourth moment)": "independent estimates whose kurtosis is at most 100",
+    "variances along directions (bets)": "independent estimates",
+    "draws (bets)": "independent calls, and the law of the noise that the problem states",
     "repeats (lots)": "nothing but that estimates of all calls are independent and of one law",
 }
 """What each law takes for granted, for a sentence that begins with "Assumes"."""
@@ -54,7 +56,11 @@ def assumed(item: RateEvidence | ComparisonEvidence | PremiseEvidence) -> str:
 
 def _premises(item: RateEvidence | ComparisonEvidence) -> str:
     """What a refutation and a support stand on, where these are two."""
-    if isinstance(item, RateEvidence) or item.refuted_under is None:
+    if isinstance(item, RateEvidence):
+        if has_its_values(item):
+            return ", and the order of a formula that they have"
+        return f", and one of the {item.function_class}" if item.function_class else ""
+    if item.refuted_under is None:
         return ""
     if item.refuted_under == item.supported_under:
         return f" and {item.refuted_under}"

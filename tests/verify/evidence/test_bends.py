@@ -12,6 +12,7 @@ from spec.claims import Bound
 from verify.evidence.bends import POWERS
 from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law, invert
 from verify.verdict import Verdict, decide
 
@@ -37,7 +38,7 @@ def looked_at(law, claim, seed, width=2, first=2048):
             for a, total in zip(ALPHAS, sums, strict=True)
         ]
         rate = fit_power_law(estimates, replace(SHARE, error=looks.spends(look)), quantity="q")["alpha"]
-        found = decide(claim, [rate])
+        found = decide(claim, [bent(rate)])
         if found.verdict is not Verdict.INCONCLUSIVE:
             break
     return found, size
@@ -90,7 +91,7 @@ def test_points_with_intervals_leave_open_what_some_bent_law_runs_through():
 def test_two_values_show_no_bend_and_say_so():
     grid = [{"alpha": a, "N_g": float(n)} for a in ALPHAS[:2] for n in (1, 4, 16)]
     estimates = [Estimate(at, at["alpha"] / at["N_g"], 1e6, samples=10) for at in grid]
-    rate = fit_power_law(estimates, SHARE, quantity="q")["alpha"]
+    rate = bent(fit_power_law(estimates, SHARE, quantity="q")["alpha"])
     assert rate.limit == (-math.inf, math.inf)
     found = decide(bound("tight", 1), [rate])
     assert found.verdict is Verdict.INCONCLUSIVE
@@ -120,7 +121,7 @@ def test_an_inverse_ends_where_nothing_shrinks_any_more():
 
 def test_constants_and_the_smallest_doubles_are_no_fault():
     flat = [Estimate({"alpha": a}, 1.0, None, 1.0, 1.0, 100) for a in ALPHAS]
-    rate = fit_power_law(flat, SHARE, quantity="q")["alpha"]
+    rate = bent(fit_power_law(flat, SHARE, quantity="q")["alpha"])
     assert str(decide(bound("tight", 0), [rate]).verdict) == "SUPPORTED"
     sentence = decide(bound("tight", 1), [invert(rate, quantity="n", variable="alpha")]).sentence
     assert "^-∞" not in sentence

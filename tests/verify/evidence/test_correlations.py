@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from spec import InvalidInputError
+from verify.evidence.anytime import VarianceBets
 from verify.evidence.budget import Share
-from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.correlations import CorrelationDecision, DirectionBets, DirectionBound, DirectionDecision
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.streams import Sampler, Streams
+from verify.evidence.streams import Ledger, Sampler, Streams
 
 SHARE = Share(1e-6)
 R = 1 << 12
@@ -121,3 +122,76 @@ def test_values_that_are_mostly_one_support_nothing_and_coins_do():
     assert found.holds
     assert not found.powered
     assert not decision.between(rare, coins).powered
+
+
+def spread(mix=None, *, seed=0, width=3, relation="==", level=0, law=np.random.Generator.standard_normal):
+    """The decision by bets on rows times a matrix, and its sampler."""
+    mix = np.eye(width) if mix is None else np.array(mix)
+    whole = VarianceDecision(
+        "variance", Share(1e-9, level=level), level=float(width), width=width, relation=relation, wanted=0.2, block=256
+    )
+
+    def draw(rng, k):
+        return law(rng, (k, width)) @ mix
+
+    return DirectionBound.of(whole), Sampler(draw, Streams((seed, 9)), Scatter(np.zeros(width)), 256)
+
+
+def test_bets_along_the_directions_of_one_component_are_those_on_its_variance():
+    rows, one = np.random.default_rng(0).standard_normal((4096, 1)), VarianceBets.against(1.0, 1, 0.2)
+    along = DirectionBets(VarianceBets.against(1.0, 1, 0.2))
+    one.add(rows)
+    along.add(rows)
+    assert along.mean == pytest.approx([one.mean])
+    for error in (1e-9, 1e-3):
+        assert along.least(error) == pytest.approx([one.least(error)], rel=1e-6)
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_equal_directions_are_supported_by_few_samples_whatever_the_relation(width):
+    for relation in ("==", "<=", ">="):
+        for seed in range(3):
+            decided, sampler = spread(seed=seed, width=width, relation=relation)
+            found = decided.run(sampler)
+            assert found.holds
+            assert found.powered
+            assert found.samples <= 6144
+            assert found.error_rate == pytest.approx(1e-9)
+
+
+@pytest.mark.parametrize("mix", [np.diag([1.25, 1, 1]), np.diag([1, 1, 0.75]), [[1, 0, 0], [0.4, 0.9, 0], [0, 0, 1]]])
+def test_a_direction_that_varies_more_or_less_is_refuted_and_no_further_look_takes_it_back(mix):
+    for seed in range(3):
+        decided, sampler = spread(mix, seed=seed)
+        found = decided.run(sampler)
+        assert not found.holds
+        assert found.law == "variances along directions (bets)"
+
+
+def test_outliers_not_met_yet_are_no_direction_that_varies_too_little():
+    def outliers(rng, shape):
+        return rng.standard_normal(shape) * np.where(rng.random((shape[0], 1)) < 3e-3, 30.0, 1.0) / 3.7**0.5
+
+    for seed in range(20):
+        decided, sampler = spread(seed=seed, law=outliers, relation="<=")
+        assert decided.run(sampler).holds
+
+
+def test_more_effort_along_directions_goes_on_bit_for_bit():
+    (first, sampler), (second, _) = spread(level=0), spread(level=1)
+    first.run(sampler)
+    _, other = spread(level=1)
+    going_on = Ledger([sampler.state()]).keep(spread(seed=4)[1])
+    assert second.run(going_on) == second.run(other)
+
+
+def test_dependent_rows_are_decided_by_planned_looks_along_directions():
+    def echoing(rng, shape):
+        rows = rng.standard_normal((shape[0] + 1, shape[1]))
+        return 0.8**0.5 * rows[1:] + 0.2**0.5 * rows[:-1]
+
+    decided, sampler = spread(law=echoing)
+    found = decided.run(sampler)
+    assert found.law == "variances along directions (scatter of squares)"
+    assert found.holds
+    assert found.error_rate == pytest.approx(1e-9)

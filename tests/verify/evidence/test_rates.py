@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from spec.claims import Bound
 from verify.evidence.budget import Share
 from verify.evidence.model import Point
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
 from verify.verdict import decide
 
@@ -65,7 +66,7 @@ def test_any_variable_may_be_swept(variables):
 
 
 def test_too_fast_is_reported_as_loose_and_never_passed_silently():
-    fast = fit_power_law(sampled(lambda alpha: alpha**2, 1e5, 0), SHARE, quantity="q")["alpha"]
+    fast = bent(fit_power_law(sampled(lambda alpha: alpha**2, 1e5, 0), SHARE, quantity="q")["alpha"])
     loose = decide(bound("upper", alpha="1"), [fast])
     assert str(loose.verdict) == "SUPPORTED"
     assert loose.loose_by == pytest.approx(1, abs=0.1)
@@ -74,7 +75,7 @@ def test_too_fast_is_reported_as_loose_and_never_passed_silently():
 
 
 def test_too_few_samples_are_inconclusive_and_say_what_it_would_take():
-    vague = fit_power_law(sampled(lambda alpha: alpha, 1000.0, 0), SHARE, quantity="q")["alpha"]
+    vague = bent(fit_power_law(sampled(lambda alpha: alpha, 1000.0, 0), SHARE, quantity="q")["alpha"])
     found = decide(bound("tight", alpha="1"), [vague])
     assert str(found.verdict) == "INCONCLUSIVE"
     assert "samples instead of 5,000" in found.sentence
@@ -82,9 +83,9 @@ def test_too_few_samples_are_inconclusive_and_say_what_it_would_take():
 
 
 def test_a_sweep_that_bends_is_not_taken_for_its_average_power():
-    bent = fit_power_law(sampled(lambda alpha: alpha + 3e-3, 1e6, 0), SHARE, quantity="q")["alpha"]
-    assert not bent.settled
-    assert bent.interval[0] <= 0 <= bent.interval[1] < 1
+    floor = fit_power_law(sampled(lambda alpha: alpha + 3e-3, 1e6, 0), SHARE, quantity="q")["alpha"]
+    assert not floor.settled
+    assert floor.interval[0] <= 0 <= floor.interval[1] < 1
     slow = fit_power_law(sampled(lambda alpha: alpha * (1 + alpha), 1e6, 0), SHARE, quantity="q")["alpha"]
     assert slow.interval[0] <= 1 <= slow.interval[1]
 

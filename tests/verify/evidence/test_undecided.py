@@ -20,7 +20,7 @@ def bound(exponent, tag="tight"):
 def sampled(low, high, exponent, **changes):
     points = tuple(Point(at=a, measured=a) for a in (0.4, 0.2, 0.1))
     made = {"quantity": "q", "variable": "alpha", "points": points, "exponent": exponent, "interval": (low, high),
-            "rung": "statistical", "samples": 33_798, "samples_needed": 33_798}  # fmt: skip
+            "rung": "statistical", "function_class": "powers", "samples": 33_798, "samples_needed": 33_798}  # fmt: skip
     return RateEvidence(**(made | changes))
 
 

@@ -11,7 +11,7 @@ from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
 from verify.campaign.calibration.law_columns import LawAchieved
 from verify.campaign.calibration.outcomes import Outcome, outcome, runs_to_show
-from verify.campaign.calibration.sweeps import EXACT_ONLY, LAWS, run_sweeps
+from verify.campaign.calibration.sweeps import asked, run_sweeps
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
 from verify.evidence.laws import binomial_interval
@@ -121,8 +121,7 @@ def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> 
 
 def with_sweeps(table: Calibration, runs: int, seed: int) -> Calibration:
     """The table with the laws of sweeps, each over at most :data:`SWEEP_RUNS` runs."""
-    laws = len(LAWS) + len(LAWS + EXACT_ONLY)
-    share = Share(table.budget / laws)
+    share = Share(table.budget / len(asked()))
     refuted, supported = [], []
     for name, wrong in run_sweeps(min(runs, SWEEP_RUNS), seed=seed, share=share):
         refuted.append(_achieved(name, len(wrong), sum(right for right, _ in wrong), share.error))

@@ -15,9 +15,9 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.budget import Share
-from verify.evidence.correlations import CorrelationDecision, DirectionDecision
+from verify.evidence.correlations import CorrelationDecision, DirectionBound, DirectionDecision
 from verify.evidence.decisions import BoundDecision, SquareDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
@@ -123,10 +123,14 @@ def _variance(
     return run
 
 
-def _direction(case: Case, share: Share, bend: float) -> Evidence:
-    setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
-    whole = VarianceDecision("variance", share, level=_variance_of(setting), width=len(case.x), wanted=0.2, block=BLOCK)
-    return DirectionDecision.of(whole).run(setting.sampler(block=BLOCK, together=True))
+def _direction(kind: type[DirectionDecision]) -> Callable[[Case, Share, float], Evidence]:
+    def run(case: Case, share: Share, bend: float) -> Evidence:
+        setting = bent_setting(case, lengthwise=(1 + bend) ** 0.5)
+        level = _variance_of(setting)
+        whole = VarianceDecision("variance", share, level=level, width=len(case.x), wanted=0.2, block=BLOCK)
+        return kind.of(whole).run(setting.sampler(block=BLOCK, together=True))
+
+    return run
 
 
 def _correlation(where: Literal["within", "between"]) -> Callable[[Case, Share, float], Evidence]:
@@ -185,13 +189,21 @@ def _repeats(case: Case, share: Share, bend: float) -> Evidence:
     return repeats(np.vstack([here, twice]), there, share, "repeats")
 
 
+def _draws(case: Case, share: Share, bend: float) -> Evidence:
+    setting = bent_setting(case, factor=lambda _: (1 + bend) ** 0.5)
+    scale = (_variance_of(setting) / len(case.x)) ** 0.5
+    decision = DrawsDecision("draws", share, width=len(case.x), scale=scale, block=BLOCK)
+    return decision.run(setting.sampler(block=BLOCK))
+
+
 COMPARISONS = (
     Kind("mean (bets)", "", _mean, supports=True),
     Kind("variance (bets)", "both sides", _variance("=="), relative=True, supports=True),
     Kind("variance (bets)", "from above", _variance("<="), relative=True, supports=True),
     Kind("variance (bets)", "from below", _variance(">="), relative=True, sign=-1, supports=True),
     Kind("variance (chi-square)", "both sides", _variance("==", VarianceDecision), relative=True),
-    Kind("variances along directions (chi-square)", "", _direction, relative=True),
+    Kind("variances along directions (chi-square)", "", _direction(DirectionDecision), relative=True),
+    Kind("variances along directions (bets)", "", _direction(DirectionBound), relative=True, supports=True),
     Kind("correlations (bilinear)", "within a stream", _correlation("within")),
     Kind("correlations (bilinear)", "between streams", _correlation("between")),
     Kind("mean square (Chernoff)", "both sides", _square("=="), relative=True),
@@ -203,4 +215,5 @@ COMPARISONS = (
     Kind("median (order statistics)", "", _median),
     Kind("different answers (fourth moment)", "", _answers),
     Kind("repeats (lots)", "", _repeats),
+    Kind("draws (bets)", "", _draws, supports=True),
 )

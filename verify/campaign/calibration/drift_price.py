@@ -19,6 +19,7 @@ from spec.exact import Vector
 from verify.evidence.bends import PASSED, PASSED_SLOWLY, POWERS, SLOW
 from verify.evidence.budget import Share
 from verify.evidence.laws import normal_upper
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.verdict import Verdict, decide
 
@@ -79,7 +80,7 @@ def _refutes(ats: list[float], share: Share, runs: int, bends: bool, samples: fl
             Estimate({"alpha": a}, a**TRUE * float(rng.chisquare(samples)) / samples, samples, samples=int(samples))
             for a in ats
         ]
-        rate = fit_power_law(estimates, share, quantity="q", bends=bends)["alpha"]
+        rate = bent(fit_power_law(estimates, share, quantity="q", bends=bends)["alpha"])
         refuted += decide(bound, [rate]).verdict is Verdict.REFUTED
     return refuted >= SEEN * runs
 

@@ -25,6 +25,7 @@ from verify.evidence.intervals import (
 )
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
+from verify.evidence.orders import bent
 from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
 
 BATCHES = (1, 2, 4, 8, 16)
@@ -68,7 +69,7 @@ def _fitted(
         Estimate({"N_g": float(N_g)}, value, None, low, high, samples, law=law)
         for N_g, (value, low, high, samples) in measured
     ]
-    return fit_power_law(estimates, share, quantity="quantity")["N_g"]
+    return bent(fit_power_law(estimates, share, quantity="quantity")["N_g"])
 
 
 def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
@@ -78,7 +79,7 @@ def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
         moments = setting.sampler(block=BLOCK).reach(FEW_SAMPLES)
         dof = float(len(case.x) * (moments.count - 1))
         estimates.append(Estimate({"N_g": float(N_g)}, moments.variance, dof, samples=moments.count))
-    return fit_power_law(estimates, share, quantity="variance")["N_g"]
+    return bent(fit_power_law(estimates, share, quantity="variance")["N_g"])
 
 
 def _several_looks(case: Case, share: Share, bend: float) -> RateEvidence:
@@ -142,7 +143,7 @@ def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
             Estimate({"N_g": float(N_g), "alpha": alpha}, float(np.median(values)), None, low, high, len(values),
                      law="exponent (order statistics)")
         )  # fmt: skip
-    return fit_power_law(estimates, share, quantity="median")["N_g"]
+    return bent(fit_power_law(estimates, share, quantity="median")["N_g"])
 
 
 def _hits(case: Case, share: Share, bend: float) -> RateEvidence:

@@ -1,4 +1,4 @@
-"""Laws that people's noise has, each of mean zero and, per component, mean variance one."""
+"""Laws that people's noise has, each of mean zero and, per component, mean variance one; a moving point's less."""
 
 from __future__ import annotations
 
@@ -40,6 +40,12 @@ def _heteroscedastic(rng: np.random.Generator, k: int, n: int) -> Vector:
     return np.asarray(rng.standard_normal((k, n)) * scale)
 
 
+def _moving_point(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """The point (x, y) moves along a call, and with it the variance: from one half to the one that is stated."""
+    variances = 0.75 + 0.25 * np.cos(2 * np.pi * np.arange(k) / k)
+    return np.asarray(rng.standard_normal((k, n)) * variances[:, None] ** 0.5)
+
+
 def _anisotropic(rng: np.random.Generator, k: int, n: int) -> Vector:
     """The first component carries most of the variance."""
     variances = np.array([4.0, *(1.0,) * (n - 1)])
@@ -51,6 +57,14 @@ def _finite_sum(rng: np.random.Generator, k: int, n: int) -> Vector:
     terms = np.random.default_rng(50).standard_normal((50, n))
     white, _ = np.linalg.qr(terms - terms.mean(axis=0))
     return np.asarray(50**0.5 * white[rng.integers(50, size=k)])
+
+
+def _without_replacement(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """Terms of a sum of 1,024, each of which a call draws once before any comes again; the same in every run."""
+    terms = np.random.default_rng(1024).standard_normal((1024, n))
+    white, _ = np.linalg.qr(terms - terms.mean(axis=0))
+    order = np.concatenate([rng.permutation(1024) for _ in range(-(-k // 1024))])[:k]
+    return np.asarray(1024**0.5 * white[order])
 
 
 def _lognormal(rng: np.random.Generator, k: int, n: int) -> Vector:
@@ -104,8 +118,10 @@ NOISE_LAWS: dict[str, Noise] = {
     "AR(.3)": _autoregressive(0.3),
     "AR(.5)": _autoregressive(0.5),
     "heteroscedastic": _heteroscedastic,
+    "heteroscedastic in (x, y)": _moving_point,
     "anisotropic": _anisotropic,
     "finite sum": _finite_sum,
+    "finite sum, no replacement": _without_replacement,
     "lognormal": _lognormal,
     "mixture": _mixture,
     "two-point .01": _two_point(0.01),

@@ -14,6 +14,7 @@ from verify.checks.measuring.following import Follower, farthest
 from verify.checks.measuring.outer_runs import Recorded, kept, record
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Point
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
@@ -102,7 +103,7 @@ def noise_term(case: Case) -> Measurement:
     if key not in memory:
         memory[key] = _noise_terms(case, blocks, runs, error)
     estimates, followed = memory[key]
-    rate = fit_power_law(estimates, case.share.single, quantity="E Σ⟨noise, Δ_m - u⟩")["M"]
+    rate = bent(fit_power_law(estimates, case.share.single, quantity="E Σ⟨noise, Δ_m - u⟩")["M"])
     return Measurement((rate, farthest(followed)), {f"at M = {e.at['M']:g}": e.value for e in estimates})
 
 

@@ -34,6 +34,7 @@ from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Law
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
@@ -59,7 +60,8 @@ def rates(
     """Exponents of the asserted variables; too few settings that ended decide nothing."""
     fitted = fit_power_law(estimates, share.single, quantity=quantity, bends=bends) if len(estimates) > 1 else {}
     unfinished = compare(f"share of settings in which {quantity} were reached", 0.0, ">=", 1.0)
-    return tuple(fitted[name] for name in names if name in fitted) or (unfinished,)
+    told = [fitted[name] for name in names if name in fitted]
+    return tuple(bent(rate) if bends else rate for rate in told) or (unfinished,)
 
 
 def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float | str]:
@@ -148,7 +150,7 @@ def _stated_orders(case: Case) -> Measurement:
         )  # fmt: skip
         compared.append(decision.median(distances))
     quantity = f"{name}, of the median run"
-    rate = fit_power_law(estimates, case.share.single, quantity=quantity, role="support")["epsilon"]
+    rate = bent(fit_power_law(estimates, case.share.single, quantity=quantity, role="support")["epsilon"])
     worst = max(compared, key=lambda item: item.measured / item.predicted)
     # All were looked at: the one shown has spent the error of each.
     shown = worst.model_copy(update={"error_rate": case.share.error / 2})

@@ -28,6 +28,7 @@ from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
+from verify.evidence.orders import bent
 from verify.evidence.premises_of_laws import Taken, law_of_squares
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
@@ -160,7 +161,7 @@ def _rate_of_floors(
     case: Case, estimates: list[Estimate], exact: RateEvidence, floors: list[tuple[float, float]]
 ) -> RateEvidence:
     """Power of η in the subject's own floors; the law's, divided out and put back, is known to its interval."""
-    rate = fit_power_law(estimates, case.share.single, quantity="stationary mean squared error")["eta"]
+    rate = bent(fit_power_law(estimates, case.share.single, quantity="stationary mean squared error")["eta"])
     low, high = rate.interval
     known = (exact.interval[1] - exact.interval[0]) / 2
     points = tuple(

@@ -24,12 +24,13 @@ from verify.checks.measuring.iteration_runs import (
     sized_for,
 )
 from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment
+from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment, variance_order
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import quantile_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
+from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.iterations import LinearIteration, shrinking
@@ -76,7 +77,10 @@ def batch_size(case: Case) -> Measurement:
         setting = Setting.at(case, truth, alpha, BATCH_NOISE, N_g=N_g)
         exact = second_moment(setting, BATCH_NOISE) / N_g
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
-    rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha")["alpha"]
+    order = variance_order(case, BATCH_NOISE)
+    # N_g is a whole number, and α⁻² but for less than one.
+    orders = None if order is None else {"alpha": order + 2.0}
+    rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha", orders=orders)["alpha"]
     return Measurement((rate,), values_at("variance at alpha", rate.points))
 
 
@@ -173,7 +177,7 @@ def _sized(case: Case, alphas: Sequence[float], first: int, draw: Callable[[floa
             middle, low, high = quantile_interval(sizes[alpha], LEVEL, looks.error / 2 / len(alphas))
             at, count = {"alpha": alpha}, len(sizes[alpha])
             estimates.append(Estimate(at, middle, None, low, high, count, law="exponent (order statistics)"))
-        rate = fit_power_law(estimates, looks, quantity=SIZE)["alpha"]
+        rate = bent(fit_power_law(estimates, looks, quantity=SIZE)["alpha"])
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
             break
     return rate.model_copy(update={"error_rate": case.share.single.error})

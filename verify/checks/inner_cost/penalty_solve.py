@@ -14,6 +14,7 @@ from verify.checks.measuring.premises import activated, additive, at_truth, regu
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.moments import Moments
+from verify.evidence.orders import bent
 from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
 from verify.subjects.protocol import Call
@@ -86,7 +87,7 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
     if len({estimate.at["calls"] for estimate in estimates}) == 1:
         raise NoEvidenceError("penalty_runs counted the same samples for anchors of every size: no rate shows")
     worst = min(laws, key=lambda taken: taken.worth)
-    squares = fit_power_law(estimates, share, quantity="mean squared error")["calls"]
+    squares = bent(fit_power_law(estimates, share, quantity="mean squared error")["calls"])
     squares = squares.model_copy(update={"law": worst.law, "checked": worst.checked})
     return invert(squares, quantity="gradient samples on an expectation", variable="inner_tol", power=0.5)
 
@@ -128,7 +129,7 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
     if len(estimates) < 2:
         raise NoEvidenceError("penalty_runs answered the same after every number of epochs: no rate shows")
     quantity = "gradient samples on a finite sum, over log 1/δ"
-    return fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"]
+    return bent(fit_power_law(estimates, case.share.single, quantity=quantity)["inner_tol"])
 
 
 def _eigenvalues(case: Case, which: str) -> RateEvidence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,14 +15,16 @@ from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
+from verify.evidence.orders import Rational, bent, has_its_values, held_to_formula, in_class
 from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
 from verify.truth.algebra.numbers import double
 from verify.truth.geometry import Geometry, quadratic_of
-from verify.truth.noise import variance
+from verify.truth.noise import variance, variance_function
 from verify.truth.pair import Truth
+from verify.truth.penalty_functions import Family
 from verify.verdict import decide
 
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
@@ -33,6 +35,8 @@ ANOTHER_LAW = "another law than the problem states"
 F_ONLY, G_ONLY = ("f.x", "f.y"), ("g.x", "g.y")
 RATE_BLOCK = 1 << 11
 """Samples a block where a rate is wanted: most rates are decided by a few thousand."""
+SHORT_BLOCK = 1 << 9
+"""Samples a block of variances along directions: fewer than a thousand decide, of several calls."""
 RATE_LOOKS = 4
 """Looks at a rate before it is left undecided: 2, 8, 32 and 128 thousand samples a point."""
 RATE_FURTHER = 2
@@ -111,6 +115,12 @@ class Setting:
         return self.case.ledger.keep(Sampler(draw, Streams.of(self.case.rng), moments, block))
 
 
+def variance_order(case: Case, noise: Noise) -> float | None:
+    """Exact order in alpha of one sample's variance; none where it is zero."""
+    family = Family.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
+    return variance_function(family, case.reading.noise_pairing).leading().exponent
+
+
 def second_moment(setting: Setting, noise: Noise) -> float:
     """Exact variance of one sample given its stages, correctly rounded."""
     at, problem = setting.geometry, quadratic_of(setting.case.instance.problem).model_copy(update={"noise": noise})
@@ -127,14 +137,18 @@ def sampled_rates(
     deciding: str | None,
     first: int | None = None,
     share: Share | None = None,
+    orders: Mapping[str, float] | None = None,
+    known: Rational | None = None,
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
     ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``first`` is the
     samples a point at the first look. Without a deciding variable it measures in support, at the second look.
 
-    What one look refutes the next one must refute, too: a law that is no power may look like one early. What is asked
-    with more effort is not supported by fewer samples than that is for.
+    ``orders`` are exact, by variable, of the formula that gives the exact variances: samples that have its values are
+    decided by them. Others are refuted within ``known``, a class of functions of the deciding variable, or that of
+    powers that bend once; what one look refutes so the next one must refute, too: another law may look like one of the
+    class early. What is asked with more effort is not supported by fewer samples than that is for.
     """
     share = share or case.share
     looks = Looks(first or RATE_BLOCK, share.error)
@@ -154,7 +168,13 @@ def sampled_rates(
             laws.append(taken)
         spent = replace(share, error=looks.spends(look))
         role: Role = "conclusion" if deciding is not None else "support"
-        rates = fit_power_law(estimates, spent, quantity=quantity, role=role)
+        fitted = fit_power_law(estimates, spent, quantity=quantity, role=role)
+        rates = {
+            name: held_to_formula(bent(rate), estimates, spent, (orders or {}).get(name))
+            for name, rate in fitted.items()
+        }
+        if known is not None and deciding is not None:
+            rates[deciding] = in_class(rates[deciding], estimates, spent, known)
         # The sequence as a whole may err with the share it was given.
         worst = min(laws, key=lambda taken: taken.worth)
         stated = {"error_rate": share.error, "law": worst.law, "checked": worst.checked}
@@ -164,7 +184,7 @@ def sampled_rates(
                 return made
         else:
             verdict = str(decide(case.bound, [made[deciding]]).verdict)
-            if verdict == "REFUTED" and refuted_at != look - 1:
+            if verdict == "REFUTED" and refuted_at != look - 1 and not has_its_values(made[deciding]):
                 refuted_at = look
             elif (
                 verdict == "REFUTED"

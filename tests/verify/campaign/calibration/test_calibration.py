@@ -13,7 +13,7 @@ from verify.campaign.calibration.calibration import CONFIDENCE, kinds, run_many,
 from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.campaign.calibration.outcomes import outcome, runs_to_show
-from verify.campaign.calibration.sweeps import EXACT_ONLY, LAWS, exact, wrong_decisions
+from verify.campaign.calibration.sweeps import LAWS, asked, exact, wrong_decisions
 from verify.cli.main import invoke
 from verify.evidence.budget import Share
 from verify.evidence.laws import binomial_interval
@@ -58,8 +58,9 @@ def test_every_calibrated_law_is_one_that_checks_rest_on():
         for claim in claims:
             results = own_results(claim, readings=[reading], instances=["toy1", "absolute-fixed"])
             used |= {e.law for result in results for e in result.evidence if e.kind != "premise"}
-    # One is that of a subject without noise, which the reference is not.
-    assert used - {None} == set(get_args(Law)) - {"different answers (fourth moment)"}
+    # Others are those of a subject without noise, and of dependent estimates, which the reference has not.
+    unused = {"different answers (fourth moment)", "variances along directions (chi-square)"}
+    assert used - {None} == set(get_args(Law)) - unused
 
 
 def test_a_right_exponent_is_as_far_off_as_a_verdict_allows():
@@ -73,7 +74,7 @@ def test_a_right_exponent_is_as_far_off_as_a_verdict_allows():
 def test_no_law_that_sweeps_have_is_refuted_or_passes_for_one_half_an_order_stronger(found):
     table = with_sweeps(summarise(found, 0.3), 8, 1)
     rows = (*table.sweeps_refuted, *table.sweeps_supported)
-    assert len(table.sweeps_refuted) == len(table.sweeps_supported) == 2 * len(LAWS) + len(EXACT_ONLY)
+    assert len(table.sweeps_refuted) == len(table.sweeps_supported) == len(asked())
     assert sum(row.wrong for row in rows) == 0
     assert set(rows) < set(table.rows)
 

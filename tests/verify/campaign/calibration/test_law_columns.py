@@ -19,6 +19,13 @@ def test_every_law_meets_every_decision_and_keeps_its_promise(monkeypatch):
     assert not any(row.supported for row in table)
 
 
+def test_the_smallest_violation_found_is_of_the_size_that_the_decision_is_asked_for(monkeypatch):
+    monkeypatch.setattr(law_columns, "NOISE_LAWS", {"Gauss": NOISE_LAWS["Gauss"]})
+    bias, excess = (law_columns.smallest_found(name, 3, seed=0, budget=1e-2)["Gauss"] for name in law_columns.SIZES)
+    assert 0.03 <= bias <= 0.1
+    assert 0.1 <= excess <= 0.3
+
+
 def test_a_broken_promise_is_said():
     row = LawAchieved(
         law="t3",

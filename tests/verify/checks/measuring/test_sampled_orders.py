@@ -11,6 +11,7 @@ from spec.claims import find
 from verify.campaign.calibration.comparisons import bare_case
 from verify.checks.measuring import samples
 from verify.checks.measuring.samples import RATE_BLOCK, sampled_rates
+from verify.checks.variance_bound import OF_AVERAGES
 from verify.evidence.budget import Share
 from verify.evidence.moments import Moments
 from verify.evidence.streams import Sampler, Streams
@@ -18,6 +19,8 @@ from verify.verdict import Verdict, decide
 
 BOUND = find("variance-bound").repaired.bound
 BATCHES = (1, 2, 4, 16, 64)
+HOW = {"orders": {"N_g": -1.0}, "known": OF_AVERAGES}
+"""As the statement asks."""
 
 
 def order(law, *, level=0, seed=0):
@@ -30,34 +33,42 @@ def order(law, *, level=0, seed=0):
 
         return Sampler(draw, Streams((seed, N)), Moments(np.zeros(2)), RATE_BLOCK)
 
-    settings = [({"N_g": float(N)}, stream(N), 0.0) for N in BATCHES]
+    settings = [({"N_g": float(N)}, stream(N), 1 / N) for N in BATCHES]
     share = Share(1e-9, level=level)
-    rate = sampled_rates(case, settings, quantity="variance", deciding="N_g", share=share)["N_g"]
+    rate = sampled_rates(case, settings, quantity="variance", deciding="N_g", share=share, **HOW)["N_g"]
     return decide(BOUND, [rate]), settings[0][1].look
 
 
-def test_a_power_is_supported_and_with_more_effort_by_more_samples():
+def test_what_has_its_formulas_values_is_decided_by_it_and_with_more_effort_by_more_samples():
     found, look = order(lambda N: 1 / N)
-    assert (found.verdict, look) == (Verdict.SUPPORTED, 1)
-    found, look = order(lambda N: 1 / N, level=2)
     assert (found.verdict, look) == (Verdict.SUPPORTED, 3)
+    assert "is of order N_g⁻¹ by its formula, exactly; samples have its values" in found.sentence
+    found, look = order(lambda N: 1 / N, level=3)
+    assert (found.verdict, look) == (Verdict.SUPPORTED, 4)
+    assert order(lambda N: 3 / N)[0].verdict is Verdict.SUPPORTED
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_power_a_twentieth_off_is_no_support(seed):
-    found, _ = order(lambda N: N**-0.95, seed=seed)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "outside the interval" in found.sentence
+@pytest.mark.parametrize("level", [0, 1])
+@pytest.mark.parametrize("law", [lambda N: N**-0.95, lambda N: 1 / N + 0.001])
+def test_what_leaves_the_formula_is_never_supported_for_looking_like_its_order(law, level):
+    for seed in range(3):
+        found, _ = order(law, seed=seed, level=level)
+        assert found.verdict is not Verdict.SUPPORTED
+        assert "of order N_g^-1" in found.sentence or found.verdict is Verdict.REFUTED
 
 
-def test_a_floor_is_not_supported_by_an_effort_that_can_see_it():
-    assert order(lambda N: 1 / N + 0.001, level=3)[0].verdict is not Verdict.SUPPORTED
+def test_what_is_of_another_order_is_refuted_within_a_class_that_was_tested_and_named():
+    found, look = order(lambda N: 1 / N + 0.05)
+    assert (found.verdict, look) == (Verdict.REFUTED, 4)
+    assert "sums of N_g⁻¹ to the powers 0 to 2 with coefficients ≥ 0, tested to 5%" in found.sentence
+    other, _ = order(lambda N: N**-0.5)
+    assert other.verdict is Verdict.INCONCLUSIVE
+    assert "is no function of the class" in other.sentence
 
 
 def test_what_is_refuted_once_is_asked_again(monkeypatch):
-    found, look = order(lambda N: N**-0.5)
-    assert (found.verdict, look) == (Verdict.REFUTED, 2)
+    found, _ = order(lambda N: 1 / N + 0.05)
     verdicts = iter([Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.REFUTED, Verdict.SUPPORTED])
     monkeypatch.setattr(samples, "decide", lambda *_: replace(found, verdict=next(verdicts)))
-    _, look = order(lambda N: 1 / N)
+    _, look = order(lambda N: 2 / N + 1.0)
     assert look == 4
