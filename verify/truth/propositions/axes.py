@@ -9,7 +9,7 @@ from functools import lru_cache
 from spec.claims import find
 from spec.formulas import Node, choices_within
 from spec.reading import find_choice
-from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met
+from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met, own_choices
 from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import value_of
 
@@ -32,7 +32,7 @@ def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), ma
         for value in dict.fromkeys([choice.repaired, *choice.values]):
             choices = {**base, field: value}
             if _admits(premises, formula, site, choices):
-                seen |= {*_identity(formula, site, _own(formula, choices))}
+                seen |= {*_identity(formula, site, own_choices(formula, choices))}
             if len(seen) > 1:
                 return True
         return False
@@ -55,12 +55,7 @@ def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
 def _admits(premises: Iterable[Node], formula: Node, site: Site, choices: Mapping[str, str]) -> bool:
     """Whether no premise that has a value at a site fails there: for all small alpha where the formula is an order."""
     at = ALPHA if formula.order is None else None
-    return all(_holds(premise, site, at, _own(premise, choices)) for premise in premises)
-
-
-def _own(node: Node, choices: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The choices that reach a formula: its own, and how the weights are taken, which says what errors are tried."""
-    return tuple((field, choices[field]) for field in sorted({*choices_within(node), "weights"}) if field in choices)
+    return all(_holds(premise, site, at, own_choices(premise, choices)) for premise in premises)
 
 
 @lru_cache(maxsize=4096)
