@@ -19,8 +19,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import at_right_angles
 from f2csa_ref.eigenvalues import extreme_eigenvalues
 from f2csa_ref.objectives import Objectives, QuadraticObjectives
@@ -90,7 +90,7 @@ class Piece:
     def on_rows(self, a: Vector) -> Vector:
         """The combination of rows closest to a, shape (k,)."""
         Q, R = self._basis
-        return np.asarray(scipy.linalg.solve_triangular(R, Q.T @ a))
+        return np.asarray(sp.solve_triangular(R, Q.T @ a))
 
     def tangent_norm(self, g_xy: Matrix | float) -> float:
         r"""A bound of the norm of N' Dy*, columns of N a basis of the directions that the rows leave free.
@@ -102,7 +102,7 @@ class Piece:
             return (g_xy if isinstance(g_xy, float) else spectral(g_xy)) / mu
         Q, R = self._basis
         free = g_xy if isinstance(g_xy, float) else spectral(g_xy - (g_xy @ Q) @ Q.T)
-        return (free + (C_g - mu) / 2 * spectral(scipy.linalg.solve_triangular(R, self.A, trans="T"))) / mu
+        return (free + (C_g - mu) / 2 * spectral(sp.solve_triangular(R, self.A, trans="T"))) / mu
 
     def saddle(self, G: Matrix) -> Saddle:
         """The system with this Hessian of g, factorised."""
@@ -118,9 +118,9 @@ class Saddle:
 
     def __init__(self, G: Matrix, B: Matrix, factor: Any = None) -> None:
         self.G, self.B = G, B
-        self._factor = scipy.linalg.cho_factor(G, lower=True) if factor is None else factor
-        self._Z = scipy.linalg.cho_solve(self._factor, B.T)
-        self._schur = scipy.linalg.cho_factor(B @ self._Z, lower=True) if len(B) else None
+        self._factor = sp.cho_factor(G, lower=True) if factor is None else factor
+        self._Z = sp.cho_solve(self._factor, B.T)
+        self._schur = sp.cho_factor(B @ self._Z, lower=True) if len(B) else None
 
     def solve(self, a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
         """Both solutions, u (m, r) and v (k, r), refined once."""
@@ -133,10 +133,10 @@ class Saddle:
         return a - self.G @ u - self.B.T @ v, b + self.B @ u
 
     def _once(self, a: Matrix, b: Matrix) -> tuple[Matrix, Matrix]:
-        u: Matrix = scipy.linalg.cho_solve(self._factor, a)
+        u: Matrix = sp.cho_solve(self._factor, a)
         if self._schur is None:
             return u, np.zeros((0, a.shape[1]))
-        v: Matrix = scipy.linalg.cho_solve(self._schur, b + self.B @ u)
+        v: Matrix = sp.cho_solve(self._schur, b + self.B @ u)
         return u - self._Z @ v, v
 
 

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy.special import chdtri, ndtr
-
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.sampling import Pairing
 from spec.exact import Vector
@@ -49,7 +48,7 @@ def noise_radius(
         return _chebyshev(n * everywhere + first, samples, level)
     if everywhere == 0:
         return NoiseRadius()
-    return NoiseRadius(math.sqrt(everywhere * float(chdtri(n, 1 - level)) / samples), level, "gaussian")
+    return NoiseRadius(math.sqrt(everywhere * float(sp.chdtri(n, 1 - level)) / samples), level, "gaussian")
 
 
 def _chebyshev(variance: float, samples: int, level: float) -> NoiseRadius:
@@ -66,7 +65,7 @@ def _variances(L: PenaltyLagrangian, w: Vector, pairing: Pairing) -> tuple[float
         here, there = square + float(y @ y), square + float(star @ star)
         return of_f * here + of_g * (float(w @ w) if common else here + there), 0.0
     if noise.model == "jump":
-        p, p_star = (float(ndtr(at[0])) for at in (y, star))
+        p, p_star = (float(sp.ndtr(at[0])) for at in (y, star))
         apart = abs(p - p_star)
         return of_f, of_g * (apart * (1 - apart) if common else p * (1 - p) + p_star * (1 - p_star))
     return of_f + (0.0 if common else 2 * of_g), 0.0

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-import scipy.linalg
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Bounds, bounds_of
 from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
 from spec.errors import InvalidInputError
@@ -162,7 +162,7 @@ class QuadraticObjectives(AffineRows):
     @cached_property
     def g_yy_factor(self) -> tuple[Matrix, bool]:
         """Lower Cholesky factor of ``g.yy``, as ``scipy.linalg.cho_solve`` takes it; the exact lower level's alone."""
-        return scipy.linalg.cholesky(self.g_yy, lower=True), True
+        return sp.cholesky(self.g_yy, lower=True), True
 
     def f(self, x: Vector, y: Vector) -> float:
         half = x @ self.f_xx @ x + y @ self.f_yy @ y

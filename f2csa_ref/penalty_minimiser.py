@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.linalg
-import scipy.linalg.lapack
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.objectives import double_range
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.sampling import DEFAULTS
@@ -128,7 +127,7 @@ def _plain_steps(lagrangian: PenaltyLagrangian) -> Step:
     q, alpha = lagrangian.objectives, lagrangian.alpha
     weighted = np.sqrt(lagrangian.rho)[:, None] * q.B
     gram = weighted @ weighted.T if q.p <= q.m else weighted.T @ weighted
-    row_norm = max(0.0, float(scipy.linalg.eigvalsh(gram)[-1]))
+    row_norm = max(0.0, float(sp.eigvalsh(gram)[-1]))
     lipschitz = q.C_f + alpha.alpha_1 * q.C_g + alpha.alpha_2 * row_norm
     return lambda grad: grad / lipschitz
 
@@ -147,12 +146,12 @@ def _row_steps(lagrangian: PenaltyLagrangian) -> Step:
     gram = R @ R.T
     gram.flat[:: len(gram) + 1] += s / alpha.alpha_2 + EPS * gram.trace()
     # What cho_factor and cho_solve call: they take less than their wrapping.
-    factor, failed = scipy.linalg.lapack.dpotrf(gram, clean=False)
+    factor, failed = sp.dpotrf(gram, clean=False)
     if failed:
         raise np.linalg.LinAlgError("the rows' part of the Hessian is not positive definite")
 
     def step(grad: Vector) -> Vector:
-        inner, _ = scipy.linalg.lapack.dpotrs(factor, R @ grad)
+        inner, _ = sp.dpotrs(factor, R @ grad)
         moved: Vector = (grad - inner @ R) / s
         return moved
 

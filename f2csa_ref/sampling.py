@@ -16,8 +16,8 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
-from scipy.special import ndtr
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.penalty import PenaltyLagrangian
 from spec.errors import InvalidInputError
@@ -192,7 +192,7 @@ def fresh_noise_y(
 def jump(scale: float, y: Vector, threshold: Matrix) -> Matrix:
     """Jump noise sigma (1[y_1 > zeta] - Phi(y_1)), one for each threshold zeta."""
     first = y[..., :1]
-    return np.asarray(scale * ((first > threshold) - ndtr(first)))
+    return np.asarray(scale * ((first > threshold) - sp.ndtr(first)))
 
 
 def _given(z_star: Matrix | None) -> Matrix:

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-from scipy.special import ndtr
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.objectives import Gradient, HolderObjectives, Objectives, QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
@@ -86,7 +86,7 @@ class SampledObjectives:
         on_first = np.zeros(self.base.n if gradient.endswith("x") else self.base.m)
         # Thresholds are sorted: as many lie below y_1 as its insertion point says.
         below = np.searchsorted(thresholds, y[0]) / len(thresholds)
-        on_first[0] = scale * (below - float(ndtr(y[0])))
+        on_first[0] = scale * (below - float(sp.ndtr(y[0])))
         return on_first
 
 

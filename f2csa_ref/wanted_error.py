@@ -22,8 +22,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import chdtri
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.algorithm_1 import Call, Hypergradient
 from f2csa_ref.alpha_search import Search
 from f2csa_ref.confidence import noise_radius
@@ -59,7 +59,7 @@ class Accuracy:
 
     def variance(self, n: int) -> float:
         """A bound of the trace of the noise's covariance in calls that keep to it: their noise radius is <= error."""
-        return self.error**2 * max(n / float(chdtri(n, 1 - self.assumed.level)), 1 - self.assumed.level)
+        return self.error**2 * max(n / float(sp.chdtri(n, 1 - self.assumed.level)), 1 - self.assumed.level)
 
 
 @dataclass(frozen=True)

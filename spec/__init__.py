@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spec.claims import Assertion, Bound, Claim, Premise, ProofStep, Statement, load_claims
+from typing import TYPE_CHECKING, Any
+
 from spec.errors import InvalidInputError
 from spec.exact import ExactArray
 from spec.noise import Noise
@@ -21,9 +22,25 @@ from spec.problem import (
 from spec.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading, Sense
 
+if TYPE_CHECKING:
+    from spec.claims import Assertion, Bound, Claim, Premise, ProofStep, Statement, load_claims
+
 __all__ = [
     "AS_WRITTEN", "CHOICES", "REPAIRED", "Assertion", "Bound", "Choice", "Claim", "Constraints", "ExactArray",
     "Generated", "Holder", "InvalidInputError", "Noise", "OracleParameters", "OuterParameters", "PenaltyParameters",
     "Premise", "Problem", "ProofStep", "Quadratic", "QuadraticForm", "Reading", "Sense", "Statement",
     "digest", "dumps_problem", "load_claims", "load_problem", "loads_problem", "parse_problem", "save_problem",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    # Imported on first use: a solver, or a subject's process, asks for no claim.
+    if name in __all__:
+        from spec import claims
+
+        return getattr(claims, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

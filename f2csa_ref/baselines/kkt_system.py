@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import scipy.linalg
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.curvature import Curvature
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
@@ -75,8 +75,8 @@ def _naive(H: Matrix, B: Matrix, c: Vector) -> KKTSolution:
     """LU of the whole matrix."""
     k, m = B.shape
     whole = np.block([[H, -B.T], [-B, np.zeros((k, k))]])
-    factor = scipy.linalg.lu_factor(whole)
-    both = scipy.linalg.lu_solve(factor, np.concatenate([c, np.zeros(k)]))
+    factor = sp.lu_factor(whole)
+    both = sp.lu_solve(factor, np.concatenate([c, np.zeros(k)]))
     return KKTSolution(both[:m], both[m:], Counter({f"lu({m + k})": 1}))
 
 
@@ -84,12 +84,12 @@ def _standard(H: Matrix, B: Matrix, c: Vector) -> KKTSolution:
     """Cholesky of H, then of the Schur complement S = B H⁻¹ Bᵀ: S v = -B H⁻¹ c, u = H⁻¹ (c + Bᵀ v)."""
     k, m = B.shape
     work = Counter({f"cholesky({m})": 1})
-    factor = scipy.linalg.cho_factor(H)
-    u = scipy.linalg.cho_solve(factor, c)
+    factor = sp.cho_factor(H)
+    u = sp.cho_solve(factor, c)
     v = np.zeros(k)
     if k:
-        spread = scipy.linalg.cho_solve(factor, B.T)
-        v = -scipy.linalg.cho_solve(scipy.linalg.cho_factor(B @ spread), B @ u)
+        spread = sp.cho_solve(factor, B.T)
+        v = -sp.cho_solve(sp.cho_factor(B @ spread), B @ u)
         u = u + spread @ v
         work[f"cholesky({k})"] += 1
     return KKTSolution(u, v, work)
@@ -134,11 +134,11 @@ def _projected_cg(product: Callable[[Vector], Vector], B: Matrix, c: Vector, cg_
     optimization, SIAM Journal on Scientific Computing 23, 2001.
     """
     k, m = B.shape
-    gram = scipy.linalg.cho_factor(B @ B.T) if k else None
+    gram = sp.cho_factor(B @ B.T) if k else None
     work = Counter({f"cholesky({k})": 1} if k else {})
 
     def onto_rows(r: Vector) -> Vector:
-        return np.zeros(0) if gram is None else np.asarray(scipy.linalg.cho_solve(gram, B @ r))
+        return np.zeros(0) if gram is None else np.asarray(sp.cho_solve(gram, B @ r))
 
     def project(r: Vector) -> Vector:
         once: Vector = r - onto_rows(r) @ B

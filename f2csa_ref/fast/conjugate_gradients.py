@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.fast.operators import Operator, Rows
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
@@ -88,9 +88,9 @@ class HessianParts:
         spread = wide / self.diagonal
         gram = spread @ wide.T
         gram[np.diag_indices_from(gram)] += 1.0 + EPS * np.trace(gram)
-        K = scipy.linalg.cholesky(gram, lower=True, check_finite=False)
+        K = sp.cholesky(gram, lower=True, check_finite=False)
         self.rows.tally.row_factorisations += 1
-        U = scipy.linalg.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
+        U = sp.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
         inverse = self.inverse
         return lambda v: inverse * v - (U @ v) @ U
 

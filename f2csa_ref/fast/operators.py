@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dsymv, ssymv
 
+from f2csa_ref import scipy_late as sp
 from spec.exact import Matrix, Vector
 
 SYMMETRIC_FROM = 300
@@ -51,7 +51,7 @@ class Operator:
         self.symmetric = square and bool(np.array_equal(M, M.T))
         self.multiple = multiple_of_identity(M)
         halved = self.symmetric and len(M) >= SYMMETRIC_FROM
-        self._symv: Any = (ssymv if M.dtype == np.float32 else dsymv) if halved else None
+        self._symv: Any = (sp.ssymv if M.dtype == np.float32 else sp.dsymv) if halved else None
         self._transposed = M.T
         self._bytes = M.nbytes // 2 if halved else M.nbytes
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg.lapack import dpotrs
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.bounds import Bounds
@@ -288,13 +287,13 @@ class _DualLower(_Pivoting):
         self.q, self.g_yy, self.tally = q, oracle.g_yy, oracle.tally
         self.factor = q.g_yy_factor
         oracle.tally.hessian_factorisations += 1
-        self.spread = scipy.linalg.cho_solve(self.factor, q.B.T, check_finite=False)
+        self.spread = sp.cho_solve(self.factor, q.B.T, check_finite=False)
         gram = q.B @ self.spread
         self.pivoting = BlockPivoting((gram + gram.T) / 2)
         self.zero, self.infinite = np.zeros(q.p), np.full(q.p, np.inf)
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:
-        free, _ = dpotrs(self.factor[0], -c, lower=1)
+        free, _ = sp.dpotrs(self.factor[0], -c, lower=1)
         self.tally.bytes_read += self.factor[0].nbytes
         try:
             lam, _ = self.pivoting.solve(self.q.B @ free - r, self.zero, self.infinite)

@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 
 import daqp
 import numpy as np
-import scipy.linalg
-import scipy.linalg.lapack
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.lower_level.pivoting import solve_box
 from f2csa_ref.lower_level.proximal import PROXIMAL_FROM, installed, proximal_program
 from f2csa_ref.lower_level.solution import (
@@ -99,7 +98,7 @@ def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tupl
     if system is None:
         return None
     spread, R, G_wide, W_wide = system
-    potrs, (factor, lower) = scipy.linalg.lapack.dpotrs, q.g_yy_factor
+    potrs, (factor, lower) = sp.dpotrs, q.g_yy_factor
 
     y, lam = np.zeros(len(c), dtype=G_wide.dtype), np.zeros(len(target), dtype=G_wide.dtype)
     for _ in range(1 + REFINEMENTS):
@@ -125,10 +124,10 @@ _systems: WeakKeyDictionary[QuadraticObjectives, dict[bytes, _System | None]] = 
 
 def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
     """G⁻¹Wᵀ, R with RᵀR = W G⁻¹ Wᵀ, and G and W in extended precision; nothing where the rows are dependent."""
-    half = scipy.linalg.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
-    spread = scipy.linalg.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
+    half = sp.solve_triangular(q.g_yy_factor[0], W.T, lower=True, check_finite=False)
+    spread = sp.solve_triangular(q.g_yy_factor[0], half, lower=True, trans=1, check_finite=False)
     # Forming the product first would square the condition number of nearly dependent rows.
-    R = scipy.linalg.qr(half, mode="r", check_finite=False)[0][: len(W)]
+    R = sp.qr(half, mode="r", check_finite=False)[0][: len(W)]
     if len(R) < len(W) or not np.diag(R).all():
         return None
     wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64

@@ -16,9 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg.lapack import dpotrs
 
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Bounds
 from f2csa_ref.lower_level.solution import ACCEPTED_RESIDUAL, Candidate, LowerLevelError, LowerLevelSolution, sizes
 from f2csa_ref.objectives import QuadraticObjectives
@@ -111,7 +110,7 @@ class BlockPivoting:
 
     def _solved(self, free: Any, right: Vector) -> Vector:
         self.doubles_read += len(right) ** 2
-        solution: Vector = dpotrs(self._factor_of(free), right, lower=1)[0]
+        solution: Vector = sp.dpotrs(self._factor_of(free), right, lower=1)[0]
         return solution
 
     def memory(self) -> dict[str, Any]:
@@ -132,8 +131,8 @@ class BlockPivoting:
         if self._factor is None or not np.array_equal(free, self._free):
             block = self.G if free.all() else self.G[np.ix_(free, free)]
             try:
-                self._factor = scipy.linalg.cho_factor(block, lower=True, check_finite=False)[0]
-            except scipy.linalg.LinAlgError:
+                self._factor = sp.cho_factor(block, lower=True, check_finite=False)[0]
+            except np.linalg.LinAlgError:
                 raise LowerLevelError("block principal pivoting met a block that is not positive definite") from None
             self._free, self.factorisations = free, self.factorisations + 1
         return self._factor

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from spec.claims import find
 from spec.formulas import Node, choices_within
 from spec.reading import find_choice
-from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met
+from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met, own_choices
 from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site
 from verify.truth.propositions.valuation import value_of
 
@@ -31,8 +32,10 @@ def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), ma
         for value in dict.fromkeys([choice.repaired, *choice.values]):
             choices = {**base, field: value}
             if _admits(premises, formula, site, choices):
-                seen |= {*_identity(formula, site, choices)}
-        return len(seen) > 1
+                seen |= {*_identity(formula, site, own_choices(formula, choices))}
+            if len(seen) > 1:
+                return True
+        return False
 
     return {field for field in possible if any(changes(field, site, base) for site in sites for base in bases)}
 
@@ -51,23 +54,28 @@ def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
 
 def _admits(premises: Iterable[Node], formula: Node, site: Site, choices: Mapping[str, str]) -> bool:
     """Whether no premise that has a value at a site fails there: for all small alpha where the formula is an order."""
-    for premise in premises:
-        try:
-            if not is_met(premise, site, ALPHA if formula.order is None else None, choices):
-                return False
-        except REFUSED:
-            continue
-    return True
+    at = ALPHA if formula.order is None else None
+    return all(_holds(premise, site, at, own_choices(premise, choices)) for premise in premises)
 
 
-def _identity(formula: Node, site: Site, choices: Mapping[str, str]) -> Iterator[str]:
+@lru_cache(maxsize=4096)
+def _holds(premise: Node, site: Site, alpha: Fraction | None, own: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a premise holds or has no value, asked once for all statements of a claim and all their choices."""
+    try:
+        return is_met(premise, site, alpha, REPAIRED_CHOICES | dict(own))
+    except REFUSED:
+        return True
+
+
+@lru_cache(maxsize=4096)
+def _identity(formula: Node, site: Site, own: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     """What is measured, at the worst of the errors tried, and what it is held against; nothing without a value."""
+    choices = REPAIRED_CHOICES | dict(own)
     try:
         if formula.order is None:
-            yield str(next(at_each(formula, site, [ALPHA], choices)))
-            return
+            return (str(next(at_each(formula, site, [ALPHA], choices))),)
         worst, right = in_the_limit(formula, site, choices), value_of(formula.order.args[0], site.in_the_limit(choices))
         scale = right.coefficient and float(right.coefficient)
-        yield f"{worst.exponent} {worst.coefficient} against {right.order} {scale}"
     except REFUSED:
-        return
+        return ()
+    return (f"{worst.exponent} {worst.coefficient} against {right.order} {scale}",)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 from spec import InvalidInputError
-from spec.formulas import Node, names_within
+from spec.formulas import Node, choices_within, names_within
 from verify.truth.algebra.reals import ExactReal, UndecidedSignError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.germs import Germ
@@ -55,7 +56,26 @@ def in_the_limit(
     Raises:
         NoValueError: If it has no value on this site.
     """
-    order = formula.order
+    decide = _in_the_limit if _is_plain(site) else _in_the_limit.__wrapped__
+    return decide(formula, site, own_choices(formula, choices), variable)
+
+
+def own_choices(node: Node, choices: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The choices that reach a formula: its own, and how the weights are taken, which says what errors are tried.
+
+    Readings that differ in others alone share its value.
+    """
+    return tuple((field, choices[field]) for field in sorted({*choices_within(node), "weights"}) if field in choices)
+
+
+def _is_plain(site: Site | Stated) -> bool:
+    """Whether nothing is free at a site that a mapping holds: then its answers are kept."""
+    return isinstance(site, Stated) or (site.errors is None and site.numbers is None)
+
+
+@lru_cache(maxsize=4096)
+def _in_the_limit(formula: Node, site: Site, own: tuple[tuple[str, str], ...], variable: str) -> InTheLimit:
+    order, choices = formula.order, dict(own)
     if order is None:
         raise NoValueError("it has no order")
     outcomes = []
@@ -101,6 +121,13 @@ def is_met(
     Raises:
         NoValueError: If it has no value there.
     """
+    decide = _is_met if _is_plain(site) else _is_met.__wrapped__
+    return decide(premise, site, alpha, own_choices(premise, choices))
+
+
+@lru_cache(maxsize=16384)
+def _is_met(premise: Node, site: Site | Stated, alpha: Fraction | None, own: tuple[tuple[str, str], ...]) -> bool:
+    choices = dict(own)
     sites = tried(premise, site, choices) if isinstance(site, Site) else [site]
     places = (one.in_the_limit(choices) if alpha is None else one.at(alpha, choices) for one in sites)
     return all(_decided(value_of(premise, place)) for place in places)
