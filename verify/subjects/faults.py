@@ -38,6 +38,8 @@ class MissingCapabilityError(RuntimeError):
     """The subject does not offer a stage, or not so; a stage may raise it, or NotImplementedError, in its own words."""
 
 
+UNWRITABLE = ("read-only", "not writeable", "not writable", "readonly")
+"""How numpy, buffers of compiled code and torch say that an array must not be written to."""
 DOUBLE = np.dtype(np.float64)
 
 
@@ -117,6 +119,8 @@ def described(error: BaseException, *, placed: bool = True) -> str:
     except Exception:
         text = "which cannot be shown"
     line = on_one_line(text, 240)
+    if any(word in line for word in UNWRITABLE):
+        line += "; the arrays given are read-only: copy what is written to"
     said = f"{type(error).__name__}: {line}" if line else type(error).__name__
     place = raised_at(error) if placed else ""
     return f"{said} ({place})" if place else said

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verify
+from spec import Quadratic, parse_problem
 from tests.verify.subjects import crashing
 from verify.subjects import faults
 from verify.subjects.fault_places import LONGEST, raised_at
@@ -122,3 +123,12 @@ def test_a_place_is_one_short_line_whatever_a_file_calls_itself(text, file):
     assert place.isprintable()
     assert len(place) <= LONGEST
     assert described(error).isprintable()
+
+
+def test_a_write_to_an_array_that_was_given_is_told_how_to_mend() -> None:
+    given = parse_problem({"kind": "quadratic", "g": {"yy": [[1]]}, "constraints": {"B": [[1]]}})
+    assert isinstance(given, Quadratic)
+    with pytest.raises(ValueError, match="read-only") as caught:
+        given.arrays.g_yy[0, 0] = 2.0
+    assert "the arrays given are read-only: copy what is written to" in described(caught.value)
+    assert "copy" not in described(ValueError("another matter"))
