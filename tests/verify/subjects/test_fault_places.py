@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verify
-from spec import Quadratic, parse_problem
+from spec import Quadratic
+from spec.atlas import find
 from tests.verify.subjects import crashing
 from verify.subjects import faults
 from verify.subjects.fault_places import LONGEST, raised_at
@@ -126,7 +127,7 @@ def test_a_place_is_one_short_line_whatever_a_file_calls_itself(text, file):
 
 
 def test_a_write_to_an_array_that_was_given_is_told_how_to_mend() -> None:
-    given = parse_problem({"kind": "quadratic", "g": {"yy": [[1]]}, "constraints": {"B": [[1]]}})
+    given = find("toy1").problem
     assert isinstance(given, Quadratic)
     with pytest.raises(ValueError, match="read-only") as caught:
         given.arrays.g_yy[0, 0] = 2.0
