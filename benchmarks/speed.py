@@ -27,6 +27,7 @@ from f2csa_ref import (
     penalty_minimiser,
 )  # fmt: skip
 from f2csa_ref.baselines.fast_implicit import FastImplicit
+from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.baselines.kkt_system import LinearAlgebra
 from f2csa_ref.fast import Estimate, FastOracle
 from f2csa_ref.lower_level import proximal
@@ -106,6 +107,7 @@ def _oracle_call(problem: Generated, size: str, lower: LowerName) -> Iterator[Ro
     for algebra, said in IMPLICIT.items():
         implicit = FastImplicit(q, algebra, CG_TOL)
         peers[f"implicit gradient by {said}, pair given"] = partial(implicit, lower=pair)
+    peers["implicit gradient, prepared, with its own lower level"] = ImplicitOracle(q)
     kept = {name: peer for name, peer in peers.items() if n <= MOST_OF.get(name, n)}
     parties = [walking(peer, n) for peer in kept.values()]
     seconds, *others = minima(walking(ours, n), *parties)

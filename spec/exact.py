@@ -44,8 +44,7 @@ MANY = 4096
 """Entries from which on lists of floats are read as doubles at once; exact entries are made where asked for."""
 SHOWN = 8
 """Rows of a block of doubles that its representation looks at."""
-_CHECKED = 1 << 15
-"""Doubles checked at once: they stay in the cache."""
+_CHECKED = 1 << 15  # doubles checked at once: they stay in the cache
 _RATIO = re.compile(r"[+-]?\d+/\d+", re.ASCII)
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _ENTRY_SCHEMA: dict[str, Any] = {
@@ -163,8 +162,8 @@ def to_json_value(entry: Entry) -> int | Decimal | str:
 class ExactArray:
     """An immutable vector or matrix of exact numbers.
 
-    A numpy array of doubles or integers is kept as doubles, each meaning its shortest decimal; exact entries are made
-    of it when they are first asked for.
+    A numpy array of doubles or integers, or a long list of such, is kept as doubles, each meaning its shortest decimal;
+    exact entries are made of it when they are first asked for.
 
     Args:
         value: A sequence of entries, or of rows of entries; a numpy array; or another ``ExactArray``.
@@ -304,9 +303,8 @@ def _holds_doubles(value: np.ndarray[Any, Any]) -> bool:
 def _all_doubles(rows: Sequence[Sequence[object]]) -> FloatArray | None:
     """Rows of floats, and of whole numbers that are doubles, as one array without negative zeros; else ``None``."""
     kinds = {kind for row in rows for kind in set(map(type, row))}
-    if not kinds <= {float, int}:
-        return None
-    if int in kinds and any(not -LARGEST_WHOLE <= v <= LARGEST_WHOLE for row in rows for v in row if type(v) is int):
+    whole = (v for row in rows for v in row if type(v) is int) if int in kinds else ()
+    if not kinds <= {float, int} or any(abs(v) > LARGEST_WHOLE for v in whole):
         return None
     array: FloatArray = np.array(rows, dtype=np.float64) + 0.0
     return array

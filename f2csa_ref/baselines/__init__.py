@@ -20,6 +20,7 @@ from f2csa_ref.baselines.exact_parent import (
     pigd_step,
 )
 from f2csa_ref.baselines.implicit_gradient import ImplicitGradient, implicit_gradient
+from f2csa_ref.baselines.implicit_oracle import ImplicitAnswer, ImplicitOracle
 from f2csa_ref.baselines.kkt_system import KKTSolution, LinearAlgebra, LinearSolveError, solve_kkt
 from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, Rival, Wishes, parameters_of, rival_method
 from f2csa_ref.baselines.ssigd import SsigdParameters, ssigd_step
@@ -33,7 +34,9 @@ __all__ = [
     "DsBloParameters",
     "F2csaParameters",
     "Implicit",
+    "ImplicitAnswer",
     "ImplicitGradient",
+    "ImplicitOracle",
     "KKTSolution",
     "LinearAlgebra",
     "LinearSolveError",

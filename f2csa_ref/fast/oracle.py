@@ -12,15 +12,12 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.algorithm_1 import Call
-from f2csa_ref.bounds import Bounds
 from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
 from f2csa_ref.fast.operators import Operator, Rows, Tally
-from f2csa_ref.lower_level.exact import solve_quadratic
+from f2csa_ref.fast.prepared_lower import prepared_lower
 from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, Pair
-from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
@@ -31,8 +28,6 @@ from spec.exact import Vector
 from spec.problem import Problem
 
 Precision = Literal["float64", "float32"]
-DUAL_ROWS = 500
-"""Number of dense rows up to which the lower level is solved for its multipliers, with g_yy factorised once."""
 LEAST = 0.1
 """Least diagonal of line 5's preconditioner, in units of alpha_1 g_yy's."""
 LOWER_SHARE = 1e-2
@@ -120,7 +115,7 @@ class FastOracle:
         L = PenaltyLagrangian(q, np.zeros(q.n), self.weights, np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
         self.tol = stopping_tolerance(L, call.reading) if call.tol is None else call.tol
         first_order = call.parameters.lower_level == "first-order"
-        self.lower: Any = _FirstOrderLower(self) if first_order else _exact_lower(self)
+        self.lower: Any = _FirstOrderLower(self) if first_order else prepared_lower(self)
         self.shift = np.zeros(q.m, dtype=dtype)
 
     def __call__(self, x: Vector, rng: np.random.Generator | None = None) -> Estimate:
@@ -248,87 +243,5 @@ class _FirstOrderLower:
         self.pair = Pair(np.array(memory["y"]), np.array(memory["lam"]))
 
 
-class _Pivoting:
-    """What block pivoting keeps."""
-
-    pivoting: BlockPivoting
-
-    def memory(self) -> dict[str, Any]:
-        return self.pivoting.memory()
-
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        self.pivoting.recall(memory)
-
-
-class _PivotingLower(_Pivoting):
-    """Line 3 over bounds: the last call's active set is the guess."""
-
-    first_order = False
-
-    def __init__(self, oracle: FastOracle) -> None:
-        self.bounds: Bounds = oracle.rows.bounds
-        self.tally, self.pivoting = oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
-
-    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
-        pivoting, before = self.pivoting, (self.pivoting.factorisations, self.pivoting.doubles_read)
-        y, z = pivoting.solve(c, *self.bounds.ends(r))
-        self.tally.hessian_factorisations += pivoting.factorisations - before[0]
-        self.tally.bytes_read += 8 * (pivoting.doubles_read - before[1])
-        return y, self.bounds.multipliers(z), 0, z
-
-
-class _DualLower(_Pivoting):
-    """Line 3 over few dense rows: min ½ lamᵀ(B G⁻¹ Bᵀ)lam - lamᵀ(r - B y_free) over lam >= 0, G factorised once."""
-
-    first_order = False
-
-    def __init__(self, oracle: FastOracle) -> None:
-        q = oracle.q
-        self.q, self.g_yy, self.tally = q, oracle.g_yy, oracle.tally
-        self.factor = q.g_yy_factor
-        oracle.tally.hessian_factorisations += 1
-        self.spread = sp.cho_solve(self.factor, q.B.T, check_finite=False)
-        gram = q.B @ self.spread
-        self.pivoting = BlockPivoting((gram + gram.T) / 2)
-        self.zero, self.infinite = np.zeros(q.p), np.full(q.p, np.inf)
-
-    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:
-        free, _ = sp.dpotrs(self.factor[0], -c, lower=1)
-        self.tally.bytes_read += self.factor[0].nbytes
-        try:
-            lam, _ = self.pivoting.solve(self.q.B @ free - r, self.zero, self.infinite)
-        except LowerLevelError:
-            # Dependent rows: the general solver knows what to do, or to say.
-            solved = solve_quadratic(self.q, x)
-            return solved.y_star, solved.lam, 0, self.g_yy.forth(solved.y_star) + c
-        y = free + self.spread @ lam
-        return y, lam, 0, self.g_yy.forth(y) + c
-
-
-class _GeneralLower:
-    """Line 3 over many dense rows, by the pages' solver."""
-
-    first_order = False
-
-    def __init__(self, oracle: FastOracle) -> None:
-        self.q, self.g_yy = oracle.q, oracle.g_yy
-
-    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # as above
-        solved = solve_quadratic(self.q, x)
-        return solved.y_star, solved.lam, 0, self.g_yy.forth(solved.y_star) + c
-
-    def memory(self) -> dict[str, Any]:
-        return {}
-
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Each call is by itself."""
-
-
 def _listed(values: Any) -> list[float] | None:
     return None if values is None else values.tolist()
-
-
-def _exact_lower(oracle: FastOracle) -> Any:
-    if oracle.q.bounds is not None:
-        return _PivotingLower(oracle)
-    return _DualLower(oracle) if oracle.q.p <= min(DUAL_ROWS, oracle.q.m) else _GeneralLower(oracle)

@@ -97,18 +97,19 @@ class BlockPivoting:
         fixed = times(y) + c if y.any() else c.copy()
         z = fixed
         if free.any():
-            y[free] = -self._solved(free, fixed[free])
+            y[free] = -self.solved(free, fixed[free])
             z = times(y) + c
         size_y = float(np.abs(y).max(initial=0.0))
         size_z = float(np.abs(c).max(initial=0.0)) + size_y * self._row_size
         left = z[free]
         if np.abs(left).max(initial=0.0) > REFINED * size_z:
-            y[free] -= self._solved(free, left)
+            y[free] -= self.solved(free, left)
         # What is left of z on free coordinates is rounding.
         z[free] = 0.0
         return y, z, (size_y, size_z)
 
-    def _solved(self, free: Any, right: Vector) -> Vector:
+    def solved(self, free: Any, right: Vector) -> Vector:
+        """The solution of the free coordinates' block, ``free`` (m,) a mask; its factor is kept for the next."""
         self.doubles_read += len(right) ** 2
         solution: Vector = sp.dpotrs(self._factor_of(free), right, lower=1)[0]
         return solution

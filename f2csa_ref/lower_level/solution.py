@@ -172,12 +172,17 @@ class Candidate:
         self, method: Method, status: Status = "solved", steps: int = 0, gradient_samples: int = 0
     ) -> LowerLevelSolution:
         """The pair with its active set, margins and residual."""
-        active = np.abs(self.h) <= ACTIVE_TOL * self.sizes.rows
-        weakly_active = active & (np.abs(self.lam) <= ACTIVE_TOL * self.sizes.multipliers)
+        active, weakly_active = on_rows(self.h, self.lam, self.sizes)
         return LowerLevelSolution(
-            self.y, self.lam, self.residual, active, weakly_active, _margin_of(self.objectives, active),
+            self.y, self.lam, self.residual, active, weakly_active, margin_of(self.objectives, active),
             method, status, steps, gradient_samples,
         )  # fmt: skip
+
+
+def on_rows(h: Vector, lam: Vector, whole: Sizes) -> tuple[Mask, Mask]:
+    """Which rows are active, and which of them weakly; all (p,)."""
+    active = np.abs(h) <= ACTIVE_TOL * whole.rows
+    return active, active & (np.abs(lam) <= ACTIVE_TOL * whole.multipliers)
 
 
 def _ratio(part: Vector, whole: Vector) -> float:
@@ -192,7 +197,7 @@ KEPT_MARGINS = 8
 _margins: WeakKeyDictionary[QuadraticObjectives, dict[bytes, float]] = WeakKeyDictionary()
 
 
-def _margin_of(objectives: Objectives, active: Mask) -> float:
+def margin_of(objectives: Objectives, active: Mask) -> float:
     """The smallest singular value of the active rows scaled to unit length; it does not move with x."""
     if not isinstance(objectives, QuadraticObjectives):
         return _licq_margin(objectives.B[active])
