@@ -61,6 +61,8 @@ NORMS: dict[str, str] = _TABLES.pop("norms")
 """Sizes of B in the width of the ramp of h."""
 HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
 """What the activation is handed otherwise."""
+WIDTHS: dict[str, dict[str, str]] = _TABLES.pop("widths")
+"""Widths that the activation is handed otherwise."""
 EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")
 """Arguments by formulas of them, and blocks read wrongly by a formula of ``v``."""
 TERMS: dict[str, dict[str, Term]] = {kind: _read(table) for kind, table in _TABLES.items()}

@@ -33,7 +33,8 @@ def series(s: Any) -> Series:
 def with_cut(edit: LineEdit) -> PlantedLoop:
     def next_step(s: Any) -> Any:
         a, b = s.step[None], s.q.eta * np.array(s.g)[None]
-        return series(s).made(edit.formula, {"a": a, "b": b, "v": a - b, "L": s.q.D})[0]
+        # What depends on t is made for all steps so far; this one is the last.
+        return series(s).made(edit.formula, {"a": a, "b": b, "v": a - b, "L": s.q.D})[-1]
 
     return PlantedLoop(next_step)
 

@@ -96,6 +96,7 @@ def test_nothing_is_said_of_right_calls() -> None:
 WIRED = {
     "square": ("oracle", "rho", ("h_width", "(h_width ** 2)"), "the square of the width"),
     "norm": ("widths", "h_width", ("maximum(1, norm(B))", "norm(B)"), "2τ·‖B‖·α³ for the width"),
+    "multipliers' width": ("widths", "lam_width", ("eps_lam", "(alpha * eps_lam)"), "α·ε_λ for ε_λ"),
     "constant": ("widths", "h_width", ("ramp_constant", "(2 * ramp_constant)"), "4τ·max(1,‖B‖)·α³ for the width"),
     "weights": ("oracle", "rho", ("activation(h_star, lam, h_width, lam_width)", "where(lam > 0, 1.0, 0.0)"),
                 "ρ is 1 where λ̃ > 0 and 0 elsewhere"),

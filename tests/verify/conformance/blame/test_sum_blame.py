@@ -61,6 +61,10 @@ LINE_PAIRS: dict[str, Line] = {
     "alpha cubed, and roots of weights": lambda c: line_6(c.but(rho=np.sqrt(c.rho)), a1=c.alpha**-3),
     "two in the penalty": lambda c: line_6(c.but(rho=c.rho**2), h=c.h() + 2 * c.q.b),
 }
+LINE_PAIRS["the implicit gradient without rows"] = lambda c: (
+    c.q.f_xx @ c.x + c.q.f_xy @ c.ys + c.q.f_x
+    - c.q.g_xy @ np.linalg.solve(c.q.g_yy, c.q.f_xy.T @ c.x + c.q.f_yy @ c.ys + c.q.f_y)
+)  # fmt: skip
 MINIMISERS: dict[str, Line] = {
     "without f": lambda c: minimiser(c, f=0.0),
     "multipliers added": lambda c: minimiser(c.but(lam=-c.lam)),

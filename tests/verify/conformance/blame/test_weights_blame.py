@@ -31,6 +31,10 @@ def sigmoid(t: Any) -> Any:
     return 1 / (1 + np.exp(-t))
 
 
+def off_below(least: float, rho: Any) -> Any:
+    return np.where(rho < least, 0.0, rho)
+
+
 PLANTED: dict[str, tuple[Weigh, str]] = {
     "step": (lambda h, m, w, v: np.where((h > -w) & (m > 0), 1.0, 0.0), "step: 1 where it should be more than 0"),
     "sure": (lambda h, m, w, v: np.where((h >= 0) & (m >= v), 1.0, 0.0), "step: 1 where it should be 1"),
@@ -53,6 +57,7 @@ PLANTED: dict[str, tuple[Weigh, str]] = {
     "guard": (lambda h, m, w, v: right_weights(h, m, w + 1e-5, v), "h is divided by w + 1e-05 in place of w"),
     "sigmoids": (lambda h, m, w, v: sigmoid(h / w) * sigmoid(m / v), "the sigmoid 1/(1 + exp(−1"),
     "steep sigmoid": (lambda h, m, w, v: sigmoid(10 * (h / w + 0.5)) * ramp(m / v), "1/(1 + exp(−10(t − ½)))"),
+    "small ones off": (lambda h, m, w, v: off_below(0.1, right_weights(h, m, w, v)), "below 0.1 are taken for 0"),
     "sum 1": (lambda h, m, w, v: right_weights(h, m, w, v) / (right_weights(h, m, w, v).sum() + 1e-12), "by their sum"),
     "complement": (lambda h, m, w, v: 1 - right_weights(h, m, w, v), "1 − ρ in place of ρ"),
     "largest": (lambda h, m, w, v: 0 * h + right_weights(h, m, w, v).max(), "every row gets the largest weight"),

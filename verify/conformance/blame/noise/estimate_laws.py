@@ -62,6 +62,7 @@ BATCHES = (
     Batch("N_g + 1 samples are summed and divided by N_g", lambda spot: (spot.N_g + 1) * spot.N_g**-2.0),
     Batch("the samples of a batch are drawn from N_g draws with replacement, a bootstrap: its variance is 2 − 1/N_g "
           "times the right one", lambda spot: (2 - 1 / spot.N_g) / spot.N_g),
+    Batch("two samples at most are averaged", lambda spot: 1 / min(spot.N_g, 2)),
     Batch("half of N_g samples are averaged, rounded up", lambda spot: 1 / ((spot.N_g + 1) // 2)),
     Batch("the samples of a batch share a tenth of their variance", lambda spot: 0.1 + 0.9 / spot.N_g),
     Batch("the samples of a batch share a fifth of their variance", lambda spot: 0.2 + 0.8 / spot.N_g),

@@ -75,6 +75,8 @@ class NoisyCall:
             found |= {
                 f"Σz_{source}": z.sum(axis=0), f"z_{source} of the first sample": z[0],
                 f"z_{source} of the last sample": z[-1], f"Σz_{source} without the last sample": z[:-1].sum(axis=0),
+                f"the mean of the first two z_{source}": z[:2].mean(axis=0),
+                f"the mean of the first half of the z_{source}": z[: (len(z) + 1) // 2].mean(axis=0),
                 f"Σ|z_{source}|": np.abs(z).sum(axis=0), f"|Σz_{source}|": np.abs(z.sum(axis=0)),
                 f"(Σz_{source})⁺": np.maximum(z.sum(axis=0), 0.0), f"Σz_{source}²": (z**2).sum(axis=0),
                 f"1/Σz_{source}": 1 / np.where(z.sum(axis=0) == 0, np.inf, z.sum(axis=0)),

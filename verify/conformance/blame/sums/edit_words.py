@@ -51,6 +51,9 @@ def spelt_sum(space: Space, edit: SumEdit) -> str:
         return f"{name} = the right one with {_signed(*added[0])} where {_signed(*units[0])} belongs"
     if units and not added:
         return f"{name} = the right one without {' and without '.join(_signed(*unit) for unit in units)}"
+    if len(edit.dropped) == len(RIGHT_PARTS[space]):
+        made = " ".join(f"{sign} {text}" for sign, text in added).removeprefix("+ ")
+        return f"{name} = {made}, with nothing of the right one"
     less = [("−" if sign == "+" else "+", text) for sign, text in units]
     return f"{name} = the right one {' '.join(f'{sign} {text}' for sign, text in (*less, *added))}"
 

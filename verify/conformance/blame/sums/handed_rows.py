@@ -12,12 +12,12 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.questions import line_6_question
-from verify.conformance.blame.sums.call_points import CallPoint, point_of
+from verify.conformance.blame.sums.call_points import CallPoint, Names, point_of
 from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.sums.term_basis import DIGITS
 from verify.conformance.blame.whole_calls import Handed, play
 from verify.conformance.probes import Probe
-from verify.method.terms import HANDED, NORMS, term_value
+from verify.method.terms import HANDED, NORMS, WIDTHS, term_value
 
 Widths = Callable[[CallPoint, float, float], tuple[float, float]]
 """The widths of both ramps from a point, the ramp constant and the multipliers' right width."""
@@ -95,13 +95,10 @@ def _all_handed() -> Iterator[HandedRows]:
     for power in (2, -1):
         yield _h_width("max(1,‖B‖)", (2.0, power, 3))
     for factor in (0.5, 2.0, 10.0, 0.1, 3.0, 4.0, 0.25):
-        yield HandedRows(f"{factor:g}·ε_λ for the multipliers' width ε_λ", partial(_lam_width, factor))
-    yield HandedRows("ε_λ² for ε_λ", lambda c, t, w: (_right_width(c, t), w * w))
-    yield HandedRows("√ε_λ for ε_λ", lambda c, t, w: (_right_width(c, t), w**0.5))
-    yield HandedRows("h's width for both widths", lambda c, t, w: (_right_width(c, t), _right_width(c, t) + 0.0 * w))
-    yield HandedRows("ε_λ for both widths", lambda c, t, w: (w + 0.0 * _right_width(c, t), w))
-    yield HandedRows("its two widths exchanged", lambda c, t, w: (w, _right_width(c, t)))
-    yield HandedRows("α for ε_λ", lambda c, t, w: (_right_width(c, t), c.alpha + 0.0 * w))
+        told = {"lam_width": f"{factor} * eps_lam"}
+        yield HandedRows(f"{factor:g}·ε_λ for the multipliers' width ε_λ", partial(_by_formulas, told))
+    for what, told in WIDTHS.items():
+        yield HandedRows(what, partial(_by_formulas, told))
     for exchange in exchanges():
         if not exchange.of_y and _moves_rows(exchange):
             yield HandedRows(f"rows and multipliers made with {exchange.name}", exchange=exchange)
@@ -117,8 +114,11 @@ def _moves_rows(exchange: Exchange) -> bool:
     )
 
 
-def _lam_width(factor: float, c: CallPoint, constant: float, width: float) -> tuple[float, float]:
-    return _right_width(c, constant), factor * width
+def _by_formulas(told: dict[str, str], c: CallPoint, constant: float, width: float) -> tuple[float, float]:
+    right = {"h_width": _right_width(c, constant), "eps_lam": width, "ramp_constant": constant}
+    names = Names(c, right)
+    h_width, lam_width = (told.get(name, own) for name, own in (("h_width", "h_width"), ("lam_width", "eps_lam")))
+    return float(term_value(h_width, names)), float(term_value(lam_width, names))
 
 
 def _right_width(c: CallPoint, constant: float) -> float:
