@@ -39,6 +39,7 @@ class Settings(Frozen):
         reading: Readings, one or a list.
         seed: Seed of all randomness.
         effort: Factor on all sample sizes.
+        noise: Class of laws of the estimates within which samples may support a bound of a variance.
         time-limit: Seconds a stage call of the subject may take.
         baseline: File of the recorded baseline, from the settings' folder.
         expected-failures: Reasons by name, ``CLAIM``, ``CLAIM|READING`` or ``CLAIM|READING|INSTANCE``.
@@ -50,6 +51,7 @@ class Settings(Frozen):
     reading: tuple[str, ...] = ()
     seed: int | None = Field(default=None, ge=0)
     effort: int | None = None
+    noise: str | None = Field(default=None, min_length=1)
     time_limit: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     baseline: str | None = Field(default=None, min_length=1)
     expected_failures: dict[str, str] = Field(default_factory=dict)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spec.claims import Bound, Statement
-from verify.claimed_orders import by_formulas, claimed_in, power, times, where_held, whose
 from verify.evidence import undecided as words
 from verify.evidence.model import (
     STANDS_FOR,
@@ -20,7 +19,7 @@ from verify.evidence.model import (
     Rung,
     weakest,
 )
-from verify.evidence.orders import has_its_values
+from verify.evidence.orders import by_formulas, claimed_in, has_its_values, power, times, where_held, whose
 
 
 class Verdict(StrEnum):

@@ -19,6 +19,7 @@ reading = "repaired"
 seed = 5
 effort = 4
 time-limit = 3
+noise = "kurtosis<=5"
 baseline = "b.json"
 [expected-failures]
 "bias-bound/T1" = "constant step"
@@ -39,6 +40,7 @@ def test_both_files_say_the_same(tmp_path: Path) -> None:
     assert own.source == "f2csa.toml"
     assert own.settings.reading == ("repaired",)
     assert own.settings.time_limit == 3
+    assert own.settings.noise == "kurtosis<=5"
     assert [entry.reason for entry in own.settings.failing] == ["constant step"]
     assert [entry.claim for entry in own.settings.skipped] == ["inner-cost"]
     (tmp_path / "f2csa.toml").unlink()

@@ -50,7 +50,7 @@ from verify.checks.measuring.meetable_premises import require_meetable
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of
-from verify.evidence.budget import level_of
+from verify.evidence.budget import level_of, stated_noise
 from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.proofs.kernel.standings import proven_by
@@ -70,7 +70,7 @@ from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 class Task(Identified):
     """One result to produce; plain data, so it crosses process boundaries.
 
-    ``continuation`` holds the growing samples that an earlier run left undecided.
+    ``noise`` is the class that a project states; ``continuation`` holds the samples that an earlier run left undecided.
     """
 
     claim: str
@@ -80,6 +80,7 @@ class Task(Identified):
     profile: str
     seed: int
     effort: int = 1
+    noise: str = ""
     continuation: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -87,9 +88,10 @@ class Task(Identified):
         """The command that repeats exactly this result."""
         subject = "" if self.subject == REFERENCE else f" --subject {shlex.quote(self.subject)}"
         effort = "" if self.effort == 1 else f" --effort {self.effort}"
+        noise = f" --noise {shlex.quote(self.noise)}" if self.noise else ""
         return (
             f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
-            f"--profile {self.profile} --seed {self.seed}{effort}{subject}"
+            f"--profile {self.profile} --seed {self.seed}{effort}{noise}{subject}"
         )
 
 
@@ -222,10 +224,9 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     found = checks()[task.claim]
     case = Case(
         claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, sense=sense,
-        instance=instance,
-        stages=Stages(subject), profile=find_profile(task.profile),
+        instance=instance, stages=Stages(subject), profile=find_profile(task.profile),
         rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]), seed=task.seed,
-        level=level_of(task.effort), ledger=Ledger(given=task.continuation),
+        level=level_of(task.effort), ledger=Ledger(given=task.continuation), noise=stated_noise(task.noise),
     )  # fmt: skip
     try:
         case.stages.require(found.needs)

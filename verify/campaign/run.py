@@ -23,8 +23,9 @@ from verify.campaign.store.bookkeeping import Books, Reuse
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
-from verify.campaign.surroundings import environment, machine, of_every_machine, versions, whereabouts
+from verify.campaign.surroundings import NOISE, environment, machine, of_every_machine, versions, whereabouts
 from verify.checks.measuring.case import ProfileName, find_profile
+from verify.evidence.anytime import NoiseClass
 from verify.evidence.budget import level_of
 from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
@@ -49,6 +50,7 @@ def run(
     profile: ProfileName = "ci",
     seed: int = DEFAULT_SEED,
     effort: int | None = None,
+    noise: str | None = None,
     draws: int | None = None,
     skips: Mapping[str, str] | Sequence[Skip] = (),
     expected_failures: Mapping[str, str] | Sequence[ExpectedFailure] = (),
@@ -79,6 +81,9 @@ def run(
         effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096; the profile's own, which is
             1 but for ``"full"``, if ``None``. With ``resume`` and a
             store, results that a smaller effort left undecided go on from the samples they have.
+        noise: Class of laws within which bets may support a variance: ``"gaussian"``, ``"kurtosis<=K"``,
+            ``"bounded<=B"`` (squared lengths at most B times their mean) or ``"second-moment"``; none is Gaussian, and
+            where samples are not that, kurtosis at most 10. What is refuted from above is refuted in all of them.
         draws: On how many drawn problems of each family (:mod:`spec.drawn`) statements are asked besides, where no
             instance is named; the profile's own number, which is 0 but for ``"full"``, if ``None``.
         skips: What is not to be asked, with a reason each: ``"bias-bound/T1"``, ``"bias-bound/T1|repaired"`` or
@@ -132,6 +137,9 @@ def run(
     sizes = find_profile(profile)
     effort = sizes.effort if effort is None else effort
     level_of(effort)
+    stated = {} if noise is None else {NOISE: noise}
+    if noise is not None:
+        NoiseClass.named(noise)
     planned = plan(claims, readings, instances, sizes, name, seed)
     wanted, draws = draws, how_many(draws, sizes, instances)
     drawn = drawn_tasks(claims, readings, sizes, draws, like=Task("", "", "", name, profile, seed))
@@ -150,7 +158,7 @@ def run(
     else:
         workers = on(executor, subject, time_limit, watch, in_process=in_process)
     with workers as hands, _opened(store) as kept:
-        where = versions() | whereabouts(subject, in_process=in_process)
+        where = versions() | whereabouts(subject, in_process=in_process) | stated
         where |= {"subject offers": hands.offers} if hands.offers else {}
         addresses = None
         if kept is not None or shard is not None:
@@ -163,7 +171,7 @@ def run(
             effort=effort, environment=where | machine(), code="" if addresses is None else addresses.house.whole,
             draws=draws, skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
         )  # fmt: skip
-        whole = [*(replace(task, effort=effort) for task in planned), *drawn]
+        whole = [*(replace(task, effort=effort, noise=noise or "") for task in planned), *drawn]
         asked = _Asked(request, whole, shard, shipped_record() if record is None else record)
         return _carried_out(asked, hands, Books(kept, addresses, reuse), progress, until)
 

@@ -11,7 +11,7 @@ from spec import load_claims
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
-from verify.claimed_orders import claimed_order
+from verify.evidence.orders import claimed_order
 from verify.report.model import NAMED, Result
 from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of

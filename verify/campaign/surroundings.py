@@ -45,6 +45,8 @@ def machine() -> dict[str, str]:
     }
 
 
+NOISE = "class of noise"
+"""What a project states of it; nothing where it states none."""
 MACHINE = ("numpy dispatch", "BLAS", "BLAS threads", "libm")
 """What :func:`machine` says; it decides about last digits alone, so that results of several machines are of one run."""
 _OF_BLAS = ("internal_api", "version", "architecture")

@@ -26,6 +26,7 @@ from verify.checks.measuring.samples import (
     MATRIX,
     RATE_BLOCK,
     SHORT_BLOCK,
+    Formula,
     Setting,
     sampled_rates,
     second_moment,
@@ -192,8 +193,8 @@ def _rate(case: Case, noise: Noise, places: dict[float, Setting], quantity: str,
         for at, setting in places.items()
     ]
     # Matrix noise W on the gradient is W times a vector as long as the variable says, squared; additive noise is W.
-    orders = {variable: 2.0 if noise.model == "matrix" else 0.0}
-    return sampled_rates(case, settings, quantity=quantity, deciding=variable, orders=orders)[variable]
+    formula = Formula({variable: 2.0 if noise.model == "matrix" else 0.0})
+    return sampled_rates(case, settings, quantity=quantity, deciding=variable, formula=formula)[variable]
 
 
 def _variances(case: Case, noise: Noise, relation: Relation, *, shared: bool = False) -> Iterator[ComparisonEvidence]:

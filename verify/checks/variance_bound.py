@@ -20,6 +20,7 @@ from verify.checks.measuring.samples import (
     MATRIX,
     RATE_BLOCK,
     SHORT_BLOCK,
+    Formula,
     Setting,
     sampled_rates,
     second_moment,
@@ -73,8 +74,8 @@ def averaging(case: Case) -> Measurement:
             settings.append(({"N_g": float(N_g), "alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     by_alpha = variance_order(case, ADDITIVE)
     rates = sampled_rates(
-        case, settings, quantity="variance of the average", deciding="N_g", known=OF_AVERAGES,
-        orders={"N_g": -1.0} if by_alpha is None else {"N_g": -1.0, "alpha": by_alpha},
+        case, settings, quantity="variance of the average", deciding="N_g",
+        formula=Formula({"N_g": -1.0} | ({} if by_alpha is None else {"alpha": by_alpha}), OF_AVERAGES),
     )  # fmt: skip
     beside = [*_constants(case, truth), _every_direction(case, truth)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
@@ -95,8 +96,8 @@ def independence(case: Case) -> Measurement:
         sampler = setting.sampler(block=RATE_BLOCK, scale=N_g)
         settings.append(({"N_g": float(N_g)}, sampler, N_g * second_moment(setting, ADDITIVE)))
     rate = sampled_rates(
-        case, settings, quantity="variance of the sum of N_g samples", deciding="N_g", known=OF_SUMS,
-        orders={"N_g": 1.0},
+        case, settings, quantity="variance of the sum of N_g samples", deciding="N_g",
+        formula=Formula({"N_g": 1.0}, OF_SUMS),
     )["N_g"]  # fmt: skip
     setting = Setting.at(case, truth, alpha, ADDITIVE)
     one, unsure = _own_variance(case, setting, settings[0][1])
@@ -268,8 +269,8 @@ def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence
         setting = Setting.at(case, truth, alpha, noise)
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise)))
     order = variance_order(case, noise)
-    orders = None if order is None else {"alpha": float(order)}
-    rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha", orders=orders)["alpha"]
+    formula = None if order is None else Formula({"alpha": order})
+    rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha", formula=formula)["alpha"]
     return with_closed_form(case, noise, rate, [at for at, _, _ in settings])
 
 

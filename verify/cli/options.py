@@ -78,6 +78,9 @@ class Verify:
     effort: Annotated[
         int | None, Option(help="Factor on all sample sizes, 1, 4, 16, ...; with --resume only where undecided.")
     ] = None
+    noise: Annotated[
+        Text, Option(help="Noise within which samples support: gaussian, kurtosis<=K, bounded<=B or second-moment.")
+    ] = None
     draws: Annotated[
         int | None, Option(help="Problems drawn of each family, asked besides the atlas; full: 1000, else 0.")
     ] = None

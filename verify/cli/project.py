@@ -55,7 +55,7 @@ def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, F
     wanted = ["seed", "time_limit"]
     if not isinstance(asked, Conform):
         wanted += ["subject", "reading", "profile", *(["effort"] if asked.profile is None else [])]
-    wanted += ["baseline"] if isinstance(asked, options.Verify) else []
+    wanted += ["baseline", "noise"] if isinstance(asked, options.Verify) else []
     empty: tuple[object, ...] = (None, (), [])
     taken: dict[str, Any] = {
         name: value for name in wanted

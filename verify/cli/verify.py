@@ -77,7 +77,7 @@ def verify(asked: options.Verify) -> int:
     first = FirstBad(held, lists.expected_failures) if asked.exitfirst else None
     report = watched(
         selection, jobs=asked.jobs, subject=subject, profile=profile, seed=asked.seed, effort=asked.effort,
-        draws=asked.draws, skips=lists.skips, expected_failures=lists.expected_failures, store=store,
+        noise=asked.noise, draws=asked.draws, skips=lists.skips, expected_failures=lists.expected_failures, store=store,
         resume=asked.resume, fresh=asked.fresh, shard=shard,
         time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor, record=record, until=first,
         quiet=asked.quiet,

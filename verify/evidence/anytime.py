@@ -22,6 +22,7 @@ Larsson, Ramdas and Ruf 2025). A refuted and a supported bound of a variance the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,18 +32,22 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from spec.errors import InvalidInputError
 from spec.exact import Vector
 from verify.evidence.moments import Moments
 
 UNIT = 8
 """Rows behind one unbiased variance: pairs would cost twice the samples, more of them blunt the best bets."""
 SPREAD = 4.0 ** np.arange(-4, 5)
-"""Bets beside the one that is best for the wanted violation, in units of it; they share half of the initial wealth."""
+"""Bets beside the one that is best for the wanted violation, in units of it; they share half of the wealth."""
 NARROW = 1e-10
 """Relative width to which the edge of what is refuted is known, from the side that is."""
+GAUSSIAN_NAME, SECOND_MOMENT = "gaussian", "second-moment"
+CLASSES = f"must be {GAUSSIAN_NAME}, kurtosis<=K, bounded<=B or {SECOND_MOMENT}, K and B numbers >= 1"
+NUMBER = re.compile(r"[0-9]{1,9}([.][0-9]{1,9})?")
+"""Of a class of noise that a project states."""
 STEEPEST = 1 - 1e-9
 """Largest bet: all but nothing of the wealth."""
-
 
 T = TypeVar("T", float, Vector)
 Seen = TypeVar("Seen", covariant=True)
@@ -121,10 +126,34 @@ class NoiseClass:
     """Laws within which samples may support a bound of a variance.
 
     ``kurtosis`` is the largest E‖d‖⁴/(E‖d‖²)²; none is that of Gaussian vectors, ``inf`` of any with a second moment.
+    ``top`` is the largest ‖d‖²/E‖d‖², where lengths are bounded.
     """
 
     name: str
     kurtosis: float | None = None
+    top: float | None = None
+
+    @classmethod
+    def named(cls, text: str) -> NoiseClass:
+        """The class that a project states.
+
+        Raises:
+            InvalidInputError: If it is none of these.
+        """
+        if text in (plain := {GAUSSIAN_NAME: GAUSSIAN, SECOND_MOMENT: cls("a second moment alone", inf)}):
+            return plain[text]
+        kind, _, given = text.partition("<=")
+        value = float(given) if NUMBER.fullmatch(given) else 0.0
+        if kind == "kurtosis" and value >= 1:
+            return cls(f"kurtosis at most {value:g}", value)
+        if kind == "bounded" and value >= 1:
+            return cls(f"squared lengths at most {value:g} times their mean", top=value)
+        raise InvalidInputError("noise", CLASSES, text)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is that of Gaussian vectors."""
+        return self.kurtosis is None and self.top is None
 
     def most(self, bets: Sums[T], squares: tuple[T, float], width: int, bet: float, error: float) -> T | float:
         """The variance beyond which all are refuted at this error, within the class; ``inf`` where none is.
@@ -132,24 +161,33 @@ class NoiseClass:
         ``squares`` are a total and its degrees of freedom over the width: of Gaussian ones all that there are. Totals
         may be arrays, and so is what is returned then.
         """
-        if self.kurtosis is None:
+        if self.is_gaussian:
             total, freedom = squares
             price = width / 2 * float(np.log1p(2 * bet / width)) * freedom
+        elif self.kurtosis == inf:
+            return inf
         else:
-            unit = 1 + (self.kurtosis - 1) / UNIT + 2 / (UNIT * (UNIT - 1))
-            total, price = bets.total, -bets.count * float(np.log1p(-bet + bet * bet * unit / 2))
+            total, price = bets.total, -bets.count * float(self._log_mgf(np.array(bet)))
         left = price + log(error)
         return bet * total / left if left > 0 else inf
 
     def bet(self, width: int, wanted: float) -> float:
         """The best one where the variance is as claimed and a violation of the wanted size is to be refuted."""
-        if self.kurtosis is None:
+        if self.is_gaussian:
             return width * wanted / 2
         if self.kurtosis == inf:
             return 0.0
-        unit = 1 + (self.kurtosis - 1) / UNIT + 2 / (UNIT * (UNIT - 1))
         tried = np.geomspace(1e-6, 1.0, 2000)
-        return float(tried[np.argmin(tried / (1 + wanted) + np.log1p(-tried + tried**2 * unit / 2))])
+        return float(tried[np.argmin(tried / (1 + wanted) + self._log_mgf(tried))])
+
+    def _log_mgf(self, bets: Vector) -> Vector:
+        """A bound of log E exp(-b Z) for the unbiased variance of a unit over the variance."""
+        if self.top is not None:
+            # The chord of exp(-bz) over all that Z may be: a sum of squared deviations is at most that of squares.
+            most = self.top * UNIT / (UNIT - 1)
+            return np.asarray(np.log1p(np.expm1(-bets * most) / most))
+        unit = 1 + ((self.kurtosis or 1.0) - 1) / UNIT + 2 / (UNIT * (UNIT - 1))
+        return np.asarray(np.log1p(-bets + bets * bets * unit / 2))
 
 
 GAUSSIAN = NoiseClass("Gaussian")

@@ -14,7 +14,7 @@ import numpy as np
 
 from spec.errors import InvalidInputError
 from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, DrawsBets, MeanBets, NoiseClass, VarianceBets
-from verify.evidence.budget import EFFORT_STEP
+from verify.evidence.budget import EFFORT_STEP, Share
 from verify.evidence.calls import CALLS, TWICE
 from verify.evidence.decisions import LIMIT, MOST, ROUNDING, SampledDecision, VarianceDecision, smallest
 from verify.evidence.laws import chi2_lower
@@ -44,16 +44,36 @@ def is_decided(found: ComparisonEvidence) -> bool:
     return found.broken is None and (found.powered or not found.holds)
 
 
+def class_of(share: Share, *, light: bool) -> NoiseClass:
+    """Within which a variance is supported from above: what is stated, or by what the samples' tails look like."""
+    return share.noise or (GAUSSIAN if light else HEAVIER)
+
+
+def is_tame(share: Share, moments: Moments) -> bool:
+    """Whether so many samples decide as do of Gaussian noise."""
+    return moments.shape.is_light and (share.noise is None or share.noise.is_gaussian)
+
+
+def beyond(within: NoiseClass, moments: Moments, kurtosis: float, share: Share) -> str | None:
+    """That samples are not of the class in which they should be; ``kurtosis`` is E‖d‖⁴/(E‖d‖²)² as they have it."""
+    if within.is_gaussian:
+        told = share.noise is not None and not moments.shape.is_light
+        return f"the samples' kurtosis is {kurtosis:.3g}: they are not Gaussian, as is stated" if told else None
+    # What is stated is not contradicted by what samples of it may look like.
+    chance = 0.0 if share.noise is None else moments.shape.kurtosis[1]
+    if within.kurtosis is not None and kurtosis > within.kurtosis + chance:
+        return f"the samples' kurtosis is {kurtosis:.3g}: nothing is decided from this side beyond {within.name}"
+    return rare(moments.shape)
+
+
 @dataclass(frozen=True, kw_only=True)
 class VarianceBound(VarianceDecision):
     """Total variance of n-vectors against a level > 0: from above by bets, from below within a class of laws.
 
-    ``within`` are the classes in which it may be supported from above and refuted from below: the first unless the
-    samples' kurtosis is not that of Gaussian ones. Where estimates of a call are correlated, or share noise, no bet
-    holds: the planned looks decide then, at half of the error.
+    Within the class that the share states it may be supported from above and refuted from below; where none is stated,
+    within that of Gaussian noise, unless the samples' kurtosis is another. Where estimates of a call are correlated, or
+    share noise, no bet holds: the planned looks decide then, at half of the error.
     """
-
-    within: tuple[NoiseClass, NoiseClass] = (GAUSSIAN, HEAVIER)
 
     def run(self, sampler: Sampler) -> ComparisonEvidence:
         """Draw until decided, or until enough is drawn for this level of effort."""
@@ -83,15 +103,15 @@ class VarianceBound(VarianceDecision):
 
     def _enough(self, found: ComparisonEvidence, moments: Moments) -> float:
         # Beyond its class nothing but a refutation from above is waited for.
-        longer = LONGER if moments.shape.is_light or found.broken else MUCH_LONGER
+        longer = LONGER if found.broken or is_tame(self.share, moments) else MUCH_LONGER
         return float(min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level)
 
     def looked(self, bets: VarianceBets, moments: Moments) -> ComparisonEvidence:
         """What the bets and the samples so far say."""
         shape, light = moments.shape, moments.shape.is_light
-        within, sides = self.within[0 if light else 1], 2 if self.relation == "==" else 1
+        within, sides = class_of(self.share, light=light), 2 if self.relation == "==" else 1
         # Half of the error is kept for dependent estimates.
-        error, missed = self.share.error / 2 / sides, self.share.missed / sides
+        error, missed = self.share.error / 2 / sides, self.share.unseen / sides
         width = self.width if shape.is_silent or shape.is_isotropic else 1
         bet, squares = within.bet(width, self.wanted), (float(moments.squares.sum()), float(moments.count - 1))
 
@@ -118,14 +138,11 @@ class VarianceBound(VarianceDecision):
         )  # fmt: skip
 
     def _beyond(self, within: NoiseClass, moments: Moments) -> str | None:
-        """That the samples are not of the class, where it is not that of Gaussian ones."""
-        shape, n = moments.shape, self.width
-        if within is self.within[0] or within.kurtosis is None:
+        """That the samples are not of the class."""
+        n = self.width
+        if moments.shape.is_silent:
             return None
-        kurtosis = shape.kurtosis[0] * (n + 2) / (3 * n)
-        if kurtosis > within.kurtosis:
-            return f"the samples' kurtosis is {kurtosis:.3g}: nothing is decided from this side beyond {within.name}"
-        return rare(shape)
+        return beyond(within, moments, moments.shape.kurtosis[0] * (n + 2) / (3 * n), self.share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +243,7 @@ class MeanBound(SampledDecision):
     def looked(self, moments: Moments) -> ComparisonEvidence:
         """What the bets say of all samples so far."""
         bets, rounding = MeanBets.of(moments, self.second_moment, self.wanted), self._rounding(moments)
-        tolerance, left = bets.limits((self.share.error / 2, self.share.missed))
+        tolerance, left = bets.limits((self.share.error / 2, self.share.unseen))
         return self.compared(
             measured=float(np.linalg.norm(moments.mean)), relation="==", predicted=0.0, tolerance=tolerance + rounding,
             detectable=left if moments.calls.count >= SEEN_CALLS else inf,

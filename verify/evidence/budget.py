@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from spec.errors import InvalidInputError
+from verify.evidence.anytime import NoiseClass
 
 TOTAL_ERROR = 1e-6
 """Largest probability that a full run refutes anything falsely."""
 POWER = 0.999
 """Probability with which a decision's stated smallest violation is caught."""
+FALSE_SUPPORTS = 0.05
+"""Largest probability that bets of a full run support anything that is wrong by the size they are asked for."""
 EFFORT_STEP = 4
 """Factor between neighbouring efforts, the same as between neighbouring looks at a growing sample."""
 
@@ -22,12 +25,14 @@ EFFORT_STEP = 4
 class Share:
     """What one decision may spend on false refutations, and on missing the stated smallest violation.
 
-    All its sample sizes are multiplied by :data:`EFFORT_STEP` ``level`` times.
+    All its sample sizes are multiplied by :data:`EFFORT_STEP` ``level`` times. ``noise`` is the class of laws that a
+    project states; without, bets take Gaussian noise for granted until samples show another.
     """
 
     error: float
     missed: float = 1 - POWER
     level: int = 0
+    noise: NoiseClass | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("error", self.error), ("missed", self.missed)):
@@ -42,6 +47,11 @@ class Share:
         samples errs no more often than promised.
         """
         return replace(self, error=self.error / ((self.level + 1) * (self.level + 2)))
+
+    @property
+    def unseen(self) -> float:
+        """What bets may spend on a false support: as large a part of a run's as of its false refutations, at most."""
+        return min(self.missed, FALSE_SUPPORTS * self.error / TOTAL_ERROR)
 
     def part(self, parts: int) -> Share:
         """An equal part of this share."""
@@ -62,3 +72,8 @@ def level_of(effort: int) -> int:
 
 LEVELS = 6
 """Levels of effort above the least; beyond, a run would take weeks."""
+
+
+def stated_noise(text: str) -> NoiseClass | None:
+    """The class of laws that a project states; none where it says nothing."""
+    return NoiseClass.named(text) if text else None

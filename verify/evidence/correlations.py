@@ -19,14 +19,24 @@ from scipy.special import ndtri
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, VarianceBets
-from verify.evidence.betting import LONGER, MUCH_LONGER, NOTHING, OFTEN, SEEN_CALLS, is_decided
+from verify.evidence.anytime import UNIT, VarianceBets
+from verify.evidence.betting import (
+    LONGER,
+    MUCH_LONGER,
+    NOTHING,
+    OFTEN,
+    SEEN_CALLS,
+    beyond,
+    class_of,
+    is_decided,
+    is_tame,
+)  # fmt: skip
 from verify.evidence.budget import EFFORT_STEP
 from verify.evidence.decisions import MOST, ROUNDING, SampledDecision, VarianceDecision
 from verify.evidence.laws import GRID, chernoff, chi2_lower, chi2_upper
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter, along_directions
-from verify.evidence.premises_of_laws import Taken, law_of_directions, rare, seen_of, shared
+from verify.evidence.premises_of_laws import Taken, law_of_directions, seen_of, shared
 from verify.evidence.shapes import ALARM, NEIGHBOURS, Shape
 from verify.evidence.streams import Sampler
 
@@ -127,7 +137,7 @@ class DirectionDecision(VarianceDecision):
         """The variance along the direction where it is furthest from the level, on the side that counts."""
         if not isinstance(moments, Scatter):
             raise InvalidInputError("moments", "must keep how components vary together")
-        found = _along(moments.products) / (moments.count - 1)
+        found = moments.along / (moments.count - 1)
         if self.relation == "==":
             return float(found[np.argmax(np.abs(found - self.level))])
         return float(found.max() if self.relation == "<=" else found.min())
@@ -207,7 +217,7 @@ class DirectionBound(DirectionDecision):
             if moments.shape.is_dependent or shared(moments, 0.0):
                 break
             found = self.looked(bets, moments)
-            longer = LONGER if found.supported_under == GAUSSIAN.name or found.broken else MUCH_LONGER
+            longer = LONGER if found.broken or is_tame(self.share, moments) else MUCH_LONGER
             enough = min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level
             if is_decided(found) or moments.count >= enough:
                 return found
@@ -220,9 +230,9 @@ class DirectionBound(DirectionDecision):
         """What the bets and the samples so far say, of the direction that is most at odds with the level."""
         kurtosis, sides = moments.kurtosis, 2 if self.relation == "==" else 1
         light = moments.shape.is_silent or kurtosis - 3 <= NEIGHBOURS * sqrt(24 / moments.count)
-        within = GAUSSIAN if light else HEAVIER
-        error, missed = self.share.error / 2 / sides, self.share.missed / sides
-        squares = (_along(moments.products), float(moments.count - 1))
+        within = class_of(self.share, light=light)
+        error, missed = self.share.error / 2 / sides, self.share.unseen / sides
+        squares = (moments.along, float(moments.count - 1))
         bet = within.bet(1, self.wanted)
         least, mean = bets.least(error), bets.mean
         up, down = mean - least, within.most(bets, squares, 1, bet, error) - mean
@@ -235,10 +245,8 @@ class DirectionBound(DirectionDecision):
         left = {"<=": float(np.max(within.most(bets, squares, 1, bet, missed))) - self.level,
                 ">=": self.level - float(bets.least(missed).min())}  # fmt: skip
         broken = None
-        if within is HEAVIER and not (from_above and odds[worst] > 1):
-            too_heavy = kurtosis > (HEAVIER.kurtosis or inf)
-            words = f"the samples' kurtosis is {kurtosis:.3g}: nothing is decided from this side beyond {HEAVIER.name}"
-            broken = words if too_heavy else rare(moments.shape)
+        if not (moments.shape.is_silent or (from_above and odds[worst] > 1)):
+            broken = beyond(within, moments, kurtosis, self.share)
         unseen = broken is not None or moments.calls.count < SEEN_CALLS
         tolerance = float((up if from_above else down)[worst])
         return self.compared(
@@ -250,14 +258,6 @@ class DirectionBound(DirectionDecision):
             refuted_under=NOTHING if from_above else within.name,
             supported_under=NOTHING if self.relation == ">=" else within.name,
         ).model_copy(update={"error_rate": self.share.error * self.directions})  # fmt: skip
-
-
-def _along(products: Vector) -> Vector:
-    """Summed squares along the axes and diagonals, from summed products of components."""
-    own = np.diag(products)
-    first, second = np.triu_indices(len(own), 1)
-    middle, apart = (own[first] + own[second]) / 2, products[first, second]
-    return np.concatenate([own, middle + apart, middle - apart])
 
 
 def _as_normal(*streams: Vector) -> tuple[list[Vector], dict[str, Any]]:

@@ -34,6 +34,8 @@ FEW = 1 << 11
 """Samples that miss what one in a hundred has once in a thousand million times at most."""
 LIMIT = 1 << 21
 """Samples a decision draws at most in one run; a violation that would take more leaves it undecided."""
+BETS = "(bets)"
+"""How the laws of bets are named; their false supports have a budget of a run."""
 ROUNDING = 1e-12
 """Relative rounding allowed where a quantity has no sampling error."""
 
@@ -53,9 +55,10 @@ class SampledDecision:
 
     def compared(self, **numbers: Any) -> ComparisonEvidence:
         """The evidence, for its numbers and its law."""
+        power = 1 - (self.share.unseen if str(numbers.get("law")).endswith(BETS) else self.share.missed)
         return ComparisonEvidence(
             quantity=self.quantity, context=self.context, rung="statistical", error_rate=self.share.error,
-            role=self.role, power=1 - self.share.missed, **numbers,
+            role=self.role, **{"power": power} | numbers,
         )  # fmt: skip
 
 

@@ -129,6 +129,14 @@ class Scatter(Moments):
         self.fourths = self.fourths + np.array([squares.sum(axis=0), np.einsum("ij,ij->j", squares, squares)])
 
     @property
+    def along(self) -> Vector:
+        """Summed squares along the axes and both diagonals of each two, shape (n²,)."""
+        own = np.diag(self.products)
+        first, second = np.triu_indices(len(own), 1)
+        middle, apart = (own[first] + own[second]) / 2, self.products[first, second]
+        return np.concatenate([own, middle + apart, middle - apart])
+
+    @property
     def kurtosis(self) -> float:
         """The largest along any direction; 3 for Gaussian ones, and at least that."""
         squares, fourths = self.fourths[:, self.fourths[0] > 0]

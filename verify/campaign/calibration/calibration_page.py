@@ -124,9 +124,9 @@ Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 
 FOUND_OF = {"mean": "bias / σ", "variance": "excess of the variance"}
 FOUND = """### Smallest violation found
 
-The smallest of the sizes tried that is refuted in nine of ten of {runs} runs, at the error {budget}: a bias in units
-of the noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2
-would have been seen with their stated power; of less they are not asked.
+The smallest of the sizes tried that nine runs in ten refute ({runs} were made), at the error {budget}: a bias in units of the
+noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2 would have
+been seen with their stated power; of less they are not asked.
 
 {table}"""
 
@@ -138,6 +138,7 @@ Gaussian noise, or where the samples are not Gaussian noise of a kurtosis of 10 
 from that side. Both are bets that may be looked at after any block: of a violation of the wanted size it is promised
 that it is seldom supported, at whatever look. A support is as good as its class, as samples that have met no outlier
 look Gaussian: none is promised of {unseen}.
+Nor is one of a point that moves: its variance is the stated one where it is largest, and may be too large there alone.
 
 What bets do not know is noise that all estimates of one call share, and estimates that are correlated. Where these are
 seen a variance is decided at a few planned looks by a law that assumes less; a mean, and whatever deviation is found of

@@ -87,7 +87,7 @@ def _several_looks(case: Case, share: Share, bend: float) -> RateEvidence:
     for N_g in FEW_BATCHES:
         setting = bent_setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
         settings.append(({"N_g": float(N_g)}, setting.sampler(block=4 * FIRST_LOOK), 0.0))
-    return sampled_rates(case, settings, quantity="variance", deciding="N_g", first=FIRST_LOOK, share=share)["N_g"]
+    return sampled_rates(case, settings, quantity="variance", deciding="N_g", looks=(FIRST_LOOK, share))["N_g"]
 
 
 def _slope(case: Case, share: Share, bend: float) -> ComparisonEvidence:

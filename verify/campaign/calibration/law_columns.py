@@ -14,7 +14,7 @@ from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS, Noise
 from verify.campaign.calibration.outcomes import Outcome, outcome
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.samples import sampled_rates
+from verify.checks.measuring.samples import Formula, sampled_rates
 from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import POWER, Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound
@@ -135,7 +135,7 @@ def _exponent(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
     for N_g in BATCHES:
         stream = _stream(case, noise, factor=float(N_g) ** ((wrong - 1) / 2), block=FIRST_LOOK)
         settings.append(({"N_g": float(N_g)}, stream, WIDTH / N_g))
-    how: dict[str, Any] = {"first": FIRST_LOOK, "share": share, "orders": {"N_g": -1.0}}
+    how: dict[str, Any] = {"looks": (FIRST_LOOK, share), "formula": Formula({"N_g": -1.0})}
     return sampled_rates(case, settings, quantity="variance", deciding="N_g", **how)["N_g"]
 
 

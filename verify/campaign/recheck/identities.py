@@ -10,6 +10,7 @@ from spec.atlas import find as find_instance
 from spec.claims import Statement, load_claims
 from spec.drawn import is_drawn
 from verify.campaign.plan import Task
+from verify.campaign.surroundings import NOISE
 from verify.checks.measuring.case import PROFILES, checks
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import EFFORT_STEP, LEVELS
@@ -31,8 +32,9 @@ def identity_broken(result: Result, report: ReportData) -> Iterator[tuple[str, s
         yield "profile", f"of the report must be one of {', '.join(PROFILES)}"
     else:
         task = Task(
-            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
-        )
+            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort,
+            noise=report.environment.get(NOISE, ""),
+        )  # fmt: skip
         if result.about != statement.about:
             yield "about", f"must be {statement.about}, as the claim says"
         if result.reproduce != task.command:

@@ -51,8 +51,8 @@ def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterat
         yield "law", "must name what the error rate rests on"
     if isinstance(item, ComparisonEvidence) and item.broken is not None and math.isfinite(item.tolerance):
         yield "broken", "must come with an infinite tolerance: it decides nothing"
-    if item.power is not None and not math.isclose(item.power, POWER):
-        yield "power", f"must be {POWER:g}, the power promised"
+    if item.power is not None and not (math.isclose(item.power, POWER) or POWER < item.power < 1):
+        yield "power", f"must be at least {POWER:g}, the power promised"
     if item.samples is None or item.samples <= 0:
         yield "samples", "must be stated by statistical evidence"
 

@@ -29,6 +29,7 @@ from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.recheck.recorded_results import departures, shipped
 from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole_broken
+from verify.campaign.surroundings import NOISE
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
@@ -112,8 +113,9 @@ def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, st
         return
     if result.is_skipped:
         task = Task(
-            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort
-        )
+            **result.named, subject=report.subject, profile=report.profile, seed=report.seed, effort=result.effort,
+            noise=report.environment.get(NOISE, ""),
+        )  # fmt: skip
         bare = result.model_copy(update={"expected": None, "seconds": None})
         if not reason_of(report.skips, **result.named) or bare != skipped(task, report.skips):
             yield "sentence", "must be the reason of the report's list of skips, and nothing else of it be said"

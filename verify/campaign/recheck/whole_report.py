@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from spec import InvalidInputError
 from spec.atlas import atlas
 from verify.campaign.baseline.judging import hold_verdicts
 from verify.campaign.baseline.storage import shipped_record
@@ -16,8 +17,9 @@ from verify.campaign.recheck.drawn_again import named_broken
 from verify.campaign.recheck.drawn_counts import miscounted
 from verify.campaign.recheck.identities import statements
 from verify.campaign.summary import summarise
-from verify.campaign.surroundings import MACHINE, environment
+from verify.campaign.surroundings import MACHINE, NOISE, environment
 from verify.checks.measuring.case import PROFILES, checks, find_profile
+from verify.evidence.anytime import NoiseClass
 from verify.report.model import FIRST_SCHEMA, NAMED, ReportData
 from verify.report.summary_row import SummaryRow
 from verify.report.wording import counted
@@ -84,12 +86,22 @@ def _surroundings(report: ReportData) -> Iterator[Broken]:
         yield "environment", name, "must be stated"
     for name, value in stated.items():
         foreign = report.subject != REFERENCE and name in OF_A_SUBJECT
-        if name not in wanted and not foreign:
+        if name == NOISE:
+            yield from _noise(value)
+        elif name not in wanted and not foreign:
             yield "environment", name, "must not be stated: it is no version that influences a number"
         elif name in wanted and not (_PROCESSOR if name in MACHINE else _VERSION).fullmatch(value):
             yield "environment", name, f"must be a {'name' if name in MACHINE else 'version'}; it is {value}"
     if report.subject == REFERENCE and report.subject_version:
         yield "report", "subject_version", "must be empty: the reference is of the version of the package"
+
+
+def _noise(stated: str) -> Iterator[Broken]:
+    """What is stated of the noise is one of the classes."""
+    try:
+        NoiseClass.named(stated)
+    except InvalidInputError as error:
+        yield "environment", NOISE, error.rule
 
 
 def _summary(report: ReportData) -> Iterator[Broken]:

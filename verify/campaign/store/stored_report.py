@@ -14,7 +14,7 @@ from verify.campaign.plan import Task, left_out
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
-from verify.campaign.surroundings import of_every_machine
+from verify.campaign.surroundings import NOISE, of_every_machine
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report
 from verify.report.model import Result
@@ -70,9 +70,10 @@ def assembled(
 
 def _left_out(request: Request) -> Iterator[Task]:
     """What was not asked by the user's wish."""
+    noise = request.environment.get(NOISE, "")
     for key in request.skipped:
         claim, reading, instance = key.split("|")
-        yield Task(claim, reading, instance, request.subject, request.profile, request.seed, request.effort)
+        yield Task(claim, reading, instance, request.subject, request.profile, request.seed, request.effort, noise)
 
 
 def fullest(store: Store, *, subject: str | None = None, profile: str | None = None, seed: int | None = None) -> Plan:

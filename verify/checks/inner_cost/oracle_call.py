@@ -24,7 +24,7 @@ from verify.checks.measuring.iteration_runs import (
     sized_for,
 )
 from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import RATE_BLOCK, Setting, sampled_rates, second_moment, variance_order
+from verify.checks.measuring.samples import RATE_BLOCK, Formula, Setting, sampled_rates, second_moment, variance_order
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import quantile_interval
@@ -79,8 +79,8 @@ def batch_size(case: Case) -> Measurement:
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     order = variance_order(case, BATCH_NOISE)
     # N_g is a whole number, and α⁻² but for less than one.
-    orders = None if order is None else {"alpha": order + 2.0}
-    rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha", orders=orders)["alpha"]
+    formula = None if order is None else Formula({"alpha": order + 2.0})
+    rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha", formula=formula)["alpha"]
     return Measurement((rate,), values_at("variance at alpha", rate.points))
 
 

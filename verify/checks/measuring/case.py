@@ -18,6 +18,7 @@ from spec.claims import Bound
 from spec.exact import Vector
 from spec.reading import is_repaired_text
 from verify.checks.measuring.long_runs import EVERY_TERM, LONG, OUTER_RUNS, SLOW, SMOKE_NARROW, TOO_LONG
+from verify.evidence.anytime import NoiseClass
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.charts import Plot
 from verify.evidence.model import LAWS, ComparisonEvidence, Counterexample, Evidence, Point, Relation
@@ -39,11 +40,10 @@ class Profile:
     certificate is verified by the independent checker, not only the first of each bound: it works in plain fractions
     and takes far longer than making them. ``skips`` are claims and steps left out unless they are asked for by name:
     their samples cannot shrink without leaving the verdict open; ``long_runs`` are single statements left out likewise,
-    whatever their claim (:meth:`left_out`). ``narrow`` are such as are judged on the first
-    instance alone, ``telling`` instances on which all that is not sampled is judged besides. ``draws`` is on how many
-    problems of each family (:mod:`spec.drawn`) statements are asked besides, ``effort`` the factor on all sample sizes,
-    each where a run does not say otherwise. ``shorter`` divides the numbers of steps after which a subject's own
-    iterations are read: their ratios, and so what a slope is read off, stay the same.
+    whatever their claim (:meth:`left_out`). ``narrow`` are such as are judged on the first instance alone, ``telling``
+    instances on which all that is not sampled is judged besides. ``draws`` is on how many problems of each family
+    statements are asked besides, ``effort`` the factor on all sample sizes, if a run does not say otherwise.
+    ``shorter`` divides the steps after which a subject's own iterations are read; ratios stay.
     """
 
     name: ProfileName
@@ -141,12 +141,11 @@ def find_profile(name: str) -> Profile:
 class Case:
     """What one check is given; ``reading_name`` is a point of the statement's lattice of readings, by its name.
 
-    ``reading`` is what a program is told, ``sense`` how the text's hypotheses are read.
-
-    ``rng`` is this case's alone, from the run's ``seed`` and the case's name; ``seed`` serves randomness that several
-    cases share by name. ``error_budget`` is the largest probability that a full run refutes anything falsely, split
-    over all its decisions; ``level`` is how many times sample sizes are multiplied by four; ``ledger`` has the growing
-    samples of this case, shared by all its copies.
+    ``reading`` is what a program is told, ``sense`` how the text's hypotheses are read. ``rng`` is this case's alone,
+    from the run's ``seed`` and the case's name; ``seed`` serves randomness that several cases share by name.
+    ``error_budget`` is the largest probability that a full run refutes anything falsely, split over all decisions;
+    ``level`` is how often sample sizes are multiplied by four, ``ledger`` has the growing samples of this case, shared
+    by all copies, ``noise`` is the class of laws that a project states.
     """
 
     claim: str
@@ -162,6 +161,7 @@ class Case:
     error_budget: float = TOTAL_ERROR
     level: int = 0
     ledger: Ledger = field(default_factory=Ledger, repr=False, compare=False)
+    noise: NoiseClass | None = None
     repaired: ClassVar[Reading] = REPAIRED
 
     def __post_init__(self) -> None:
@@ -170,7 +170,7 @@ class Case:
     @property
     def share(self) -> Share:
         """What one stochastic decision of this case may spend."""
-        return Share(self.error_budget / full_run_decisions(), level=self.level)
+        return Share(self.error_budget / full_run_decisions(), level=self.level, noise=self.noise)
 
     def shared_rng(self, name: str) -> np.random.Generator:
         """Randomness that every case of this run asking by the same name shares."""
@@ -201,8 +201,8 @@ class Case:
 
     def parameters(self, alpha: float, **more: Any) -> OracleParameters:
         """Beside these the width of the multiplier's ramp, as the text is read."""
-        shrinking: dict[str, Any] = {"lam_width": alpha**3} if self.sense.multiplier_width == "shrinking" else {}
-        return OracleParameters(**shrinking, **more)
+        width = {"lam_width": alpha**3} if self.sense.multiplier_width == "shrinking" else {}
+        return OracleParameters(**width | more)
 
 
 @dataclass(frozen=True)

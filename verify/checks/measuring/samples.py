@@ -129,29 +129,39 @@ def second_moment(setting: Setting, noise: Noise) -> float:
     return double(variance(problem, at.x.tolist(), at.alpha, stages, pairing))
 
 
+@dataclass(frozen=True)
+class Formula:
+    """What is known of the formula that gives exact variances: its exact orders, by variable.
+
+    ``known`` is the class of functions of the deciding variable in which other samples are read.
+    """
+
+    orders: Mapping[str, float]
+    known: Rational | None = None
+
+
 def sampled_rates(
     case: Case,
     settings: Sequence[tuple[dict[str, float], Sampler, float]],
     *,
     quantity: str,
     deciding: str | None,
-    first: int | None = None,
-    share: Share | None = None,
-    orders: Mapping[str, float] | None = None,
-    known: Rational | None = None,
+    looks: tuple[int, Share] | None = None,
+    formula: Formula | None = None,
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
-    ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``first`` is the
-    samples a point at the first look. Without a deciding variable it measures in support, at the second look.
+    ``settings`` are variables, a stream and the exact variance at each point, towards the limit; ``looks`` the samples
+    a point at the first look, and what all looks may spend. Without a deciding variable it measures in support, at the
+    second look.
 
-    ``orders`` are exact, by variable, of the formula that gives the exact variances: samples that have its values are
-    decided by them. Others are refuted within ``known``, a class of functions of the deciding variable, or that of
-    powers that bend once; what one look refutes so the next one must refute, too: another law may look like one of the
-    class early. What is asked with more effort is not supported by fewer samples than that is for.
+    Samples that have the values of the ``formula`` that gives the exact variances are decided by its orders. Others are
+    refuted within the class that is known of it, or that of powers that bend once; what one look refutes so the next
+    one must refute, too: another law may look like one of the class early. What is asked with more effort is not
+    supported by fewer samples than that is for.
     """
-    share = share or case.share
-    looks = Looks(first or RATE_BLOCK, share.error)
+    first, share = looks or (RATE_BLOCK, case.share)
+    planned = Looks(first, share.error)
     refuted_at = -1
     while True:
         look = max(1, settings[0][1].look)
@@ -159,22 +169,22 @@ def sampled_rates(
         laws: list[Taken] = []
         for at, sampler, predicted in settings:
             sampler.look = look
-            moments = sampler.reach(looks.size(look))
-            taken = law_of_variance(moments, looks.spends(look), base="exponent (log chi-square)")
+            moments = sampler.reach(planned.size(look))
+            taken = law_of_variance(moments, planned.spends(look), base="exponent (log chi-square)")
             dof = float(len(moments.mean) * (moments.count - 1)) * taken.worth
             estimates.append(
                 Estimate(at=at, value=moments.variance, dof=dof, samples=moments.count, predicted=predicted)
             )
             laws.append(taken)
-        spent = replace(share, error=looks.spends(look))
+        spent = replace(share, error=planned.spends(look))
         role: Role = "conclusion" if deciding is not None else "support"
         fitted = fit_power_law(estimates, spent, quantity=quantity, role=role)
         rates = {
-            name: held_to_formula(bent(rate), estimates, spent, (orders or {}).get(name))
+            name: held_to_formula(bent(rate), estimates, spent, formula.orders.get(name) if formula else None)
             for name, rate in fitted.items()
         }
-        if known is not None and deciding is not None:
-            rates[deciding] = in_class(rates[deciding], estimates, spent, known)
+        if formula and formula.known and deciding is not None:
+            rates[deciding] = in_class(rates[deciding], estimates, spent, formula.known)
         # The sequence as a whole may err with the share it was given.
         worst = min(laws, key=lambda taken: taken.worth)
         stated = {"error_rate": share.error, "law": worst.law, "checked": worst.checked}

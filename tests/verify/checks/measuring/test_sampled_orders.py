@@ -10,7 +10,7 @@ import pytest
 from spec.claims import find
 from verify.campaign.calibration.comparisons import bare_case
 from verify.checks.measuring import samples
-from verify.checks.measuring.samples import RATE_BLOCK, sampled_rates
+from verify.checks.measuring.samples import RATE_BLOCK, Formula, sampled_rates
 from verify.checks.variance_bound import OF_AVERAGES
 from verify.evidence.budget import Share
 from verify.evidence.moments import Moments
@@ -19,7 +19,7 @@ from verify.verdict import Verdict, decide
 
 BOUND = find("variance-bound").repaired.bound
 BATCHES = (1, 2, 4, 16, 64)
-HOW = {"orders": {"N_g": -1.0}, "known": OF_AVERAGES}
+HOW = {"formula": Formula({"N_g": -1.0}, OF_AVERAGES)}
 """As the statement asks."""
 
 
@@ -35,7 +35,7 @@ def order(law, *, level=0, seed=0):
 
     settings = [({"N_g": float(N)}, stream(N), 1 / N) for N in BATCHES]
     share = Share(1e-9, level=level)
-    rate = sampled_rates(case, settings, quantity="variance", deciding="N_g", share=share, **HOW)["N_g"]
+    rate = sampled_rates(case, settings, quantity="variance", deciding="N_g", looks=(RATE_BLOCK, share), **HOW)["N_g"]
     return decide(BOUND, [rate]), settings[0][1].look
 
 
