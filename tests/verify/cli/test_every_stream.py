@@ -58,12 +58,17 @@ STREAMS = ("kept", "left", "full", "closed")
 
 # One process imports the package, and each command runs in a copy of it.
 RUNNER = """
-import json, os, sys
+import gc, json, os, sys
 from importlib import import_module
+from spec.claims import load_claims
 from verify.cli import main as command_line
 
 for place in {place for _, place in command_line.COMMANDS.values()}:
     import_module(place.partition(":")[0])
+load_claims()
+# What all copies share none of them looks through for garbage as it ends.
+gc.collect()
+gc.freeze()
 found = []
 for arguments, stream in json.load(sys.stdin):
     child = os.fork()

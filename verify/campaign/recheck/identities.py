@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from spec import InvalidInputError
 from spec.atlas import atlas
@@ -19,7 +20,7 @@ from verify.report.model import ReportData, Result
 
 def identity_broken(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
     """Claim, reading, instance and command are of this suite, and the effort is one there is."""
-    statement = dict(statements()).get(result.claim)
+    statement = _by_id().get(result.claim)
     if statement is None or result.claim not in checks():
         yield "claim", "must be one that a check covers"
     elif not _has_reading(statement, result.reading):
@@ -64,3 +65,8 @@ def statements() -> Iterator[tuple[str, Statement]]:
     """Every claim and step by its full id."""
     for claim in load_claims().values():
         yield from claim.statements()
+
+
+@lru_cache(maxsize=1)
+def _by_id() -> dict[str, Statement]:
+    return dict(statements())

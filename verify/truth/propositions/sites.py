@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from verify.truth.propositions.arithmetic import Arithmetic, NoSolutionError, No
 from verify.truth.propositions.exact_values import ExactArithmetic
 from verify.truth.propositions.germs import VARIABLE, Germ, GermArithmetic
 from verify.truth.propositions.rounded_values import DoubleArithmetic
-from verify.truth.propositions.valuation import Place
+from verify.truth.propositions.valuation import Known, Place
 from verify.truth.stages import row_norm_of
 
 EXACT, GERMS, DOUBLES = ExactArithmetic(), GermArithmetic(), DoubleArithmetic()
@@ -99,8 +99,20 @@ class Site:
             direction, power = self.path
             step = START if alpha is None else alpha**power
             at = tuple(v + step * Fraction(d) for v, d in zip(self.x, direction, strict=True))
-        given = _Given(self, arithmetic, alpha, at, variable)
-        return Place(arithmetic, given, _Rows(given), {**REPAIRED_CHOICES, **choices})
+        given, known = _shared(_Alike(self, arithmetic), alpha, at, variable)
+        if self.errors:
+            # What hangs on no error is as it is without.
+            right = replace(self, errors=None, shares=0)._place(arithmetic, alpha, choices, variable)
+            return right.with_given(known, **{name: given[name] for name in self.errors})
+        return Place(arithmetic, given, _Rows(given), {**REPAIRED_CHOICES, **choices}, known)
+
+    @cached_property
+    def key(self) -> tuple[Any, ...]:
+        """What tells two sites apart, as nothing but what can be hashed."""
+        errors = tuple((name, tuple(error)) for name, error in sorted((self.errors or {}).items()))
+        numbers = tuple(sorted((self.numbers or {}).items()))
+        path = self.path and (tuple(self.path[0]), self.path[1])
+        return self.problem, tuple(self.x), self.noise, errors, self.shares, numbers, path, self.seed
 
     def lacks(self, names: Collection[str]) -> str:
         """Why one of these quantities has no value at the point, y* or ∇F; empty where both have one, or none is named.
@@ -302,6 +314,25 @@ class _Given(Mapping[str, Any]):
     def _free(self, name: str, centre: Sequence[Number]) -> Vector:
         draws = random.Random(f"{name} {self._site.seed}")
         return tuple(Fraction(v) + Fraction(draws.randint(-3 * _STEPS, 3 * _STEPS), _STEPS) for v in centre)
+
+
+class _Alike:
+    """A site in an arithmetic, alike to every one of the same key."""
+
+    def __init__(self, site: Site, arithmetic: Arithmetic) -> None:
+        self.site, self.arithmetic = site, arithmetic
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike) and self.arithmetic is other.arithmetic and self.site.key == other.site.key
+
+    def __hash__(self) -> int:
+        return hash(self.site.key)
+
+
+@lru_cache(maxsize=256)
+def _shared(alike: _Alike, alpha: Fraction | None, at: Vector, variable: str) -> tuple[_Given, Known]:
+    """What is given at a site, and what is known there of defined quantities: shared by all formulas and readings."""
+    return _Given(alike.site, alike.arithmetic, alpha, at, variable), Known()
 
 
 def _times(rows: Sequence[Vector], direction: Sequence[Number]) -> list[Fraction]:

@@ -38,6 +38,26 @@ class _Layered(Mapping[str, Any]):
         return len({*self._above, *self._below})
 
 
+@lru_cache(maxsize=256)
+def _choices_of(name: str) -> tuple[str, ...]:
+    """The choices that reach a defined quantity: those that it, or one it rests on, is defined by."""
+    table = load_quantities()
+    return tuple(sorted({choice for one in {name} | _rests_on(name) if (choice := table[one].choice)}))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Values of defined quantities, kept for all places that differ in nothing that reaches them.
+
+    Args:
+        entries: By quantity, the choices that reach it and the identities of its arguments: these, and the value.
+        rooted: Identities of what stays as long as this: what is given, and the values kept. Nothing else is a key.
+    """
+
+    entries: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
+    rooted: set[int] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a formula is asked.
@@ -47,21 +67,59 @@ class Place:
         given: What is given there, by the quantity's name.
         rows: The sets of rows.
         choices: The value of every choice.
-        defined: Values of defined quantities, filled as they are asked for.
+        known: Values of defined quantities, filled as they are asked for.
+        base: The place that this one is, but for some values given.
+        changed: The names of these.
+        passing: Values of defined quantities at arguments that do not stay.
     """
 
     arithmetic: Arithmetic
     given: Values
     rows: Mapping[str, Sequence[int]]
     choices: Mapping[str, str]
-    defined: dict[tuple[str, tuple[int, ...]], tuple[tuple[Any, ...], Any]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    known: Known = field(default_factory=Known, repr=False, compare=False)
+    base: Place | None = field(default=None, repr=False, compare=False)
+    changed: frozenset[str] = frozenset()
+    passing: dict[tuple[Any, ...], tuple[tuple[Any, ...], Any]] = field(default_factory=dict, repr=False, compare=False)
 
-    def with_given(self, **values: Any) -> Place:
-        """The same place with some values given otherwise; what hangs on none of them is as it was found."""
-        held = {key: entry for key, entry in self.defined.items() if not _rests_on(key[0]) & values.keys()}
-        return Place(self.arithmetic, _Layered(values, self.given), self.rows, self.choices, held)
+    def with_given(self, known: Known | None = None, /, **values: Any) -> Place:
+        """The same place with some values given otherwise; what hangs on none of them is as it was found.
+
+        ``known``: what is known of the others, where the values are these very ones.
+        """
+        layered, known = _Layered(values, self.given), Known() if known is None else known
+        return Place(self.arithmetic, layered, self.rows, self.choices, known, self, frozenset(values))
+
+    def value_given(self, name: str) -> Any:
+        """What is given by a name.
+
+        Raises:
+            KeyError: If nothing is.
+        """
+        place = self
+        while place.base is not None and name not in place.changed:
+            place = place.base
+        value = place.given[name]
+        place.known.rooted.add(id(value))
+        return value
+
+    def stays(self, values: Sequence[Any]) -> bool:
+        """Whether each of these stays as long as this place: here, or at one that it is based on."""
+        return all(id(value) in self.known.rooted for value in values) or (
+            bool(values) and self.base is not None and all(self._roots(value) for value in values)
+        )
+
+    def _roots(self, value: Any) -> bool:
+        return id(value) in self.known.rooted or (self.base is not None and self.base._roots(value))
+
+    def home_of(self, name: str, values: Sequence[Any]) -> Known | None:
+        """Where a defined quantity's value at some arguments is kept; nowhere if an argument does not stay."""
+        if not self.stays(values):
+            return None
+        place = self
+        while place.base is not None and _rests_on(name).isdisjoint(place.changed) and place.base.stays(values):
+            place = place.base
+        return place.known
 
 
 def value_of(node: Node, place: Place, arguments: Values | None = None) -> Any:
@@ -108,7 +166,7 @@ class _Walk:
 
     def _given(self, name: str) -> Any:
         try:
-            return self.place.given[name]
+            return self.place.value_given(name)
         except KeyError:
             quantity = load_quantities().get(name)
             raise NoValueError(f"{quantity.text if quantity else name} is not known here") from None
@@ -123,13 +181,17 @@ class _Walk:
         if not quantity.cases:
             return self._given(node.name)
         values = tuple(self.at(part) for part in node.args)
-        key = (node.name, tuple(map(id, values)))
-        if key not in place.defined:
+        key = (node.name, *(place.choices.get(field) for field in _choices_of(node.name)), *map(id, values))
+        known = place.home_of(node.name, values)
+        kept = place.passing if known is None else known.entries
+        if key not in kept:
             definition = quantity.definition(dict(place.choices))
             walk = _Walk(place, dict(zip(quantity.local, values, strict=True)))
-            # The arguments are kept beside the value: their identities are the key.
-            place.defined[key] = values, walk.at(definition)
-        return place.defined[key][1]
+            # The arguments are kept beside the value: their identities are in the key.
+            kept[key] = values, walk.at(definition)
+            if known is not None:
+                known.rooted.add(id(kept[key][1]))
+        return kept[key][1]
 
     def _binary(self, node: Node) -> Any:
         a, (left, right) = self.place.arithmetic, node.args
