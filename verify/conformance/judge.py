@@ -174,7 +174,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     from threadpoolctl import threadpool_limits
 
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
-    with threadpool_limits(1):
+    with threadpool_limits(1), asked_under(asking.reading):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
         reproduction, error_split = None, None
@@ -185,10 +185,9 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
         try:
             renew = copies_of(asked.name, asked.subject) if asked.loadable else None
             accuracy = accuracy_of(stages, seen)
-            with asked_under(asking.reading):
-                blames = explain_all(stages, seen, accuracy, renew)
-                with_memories(seen, blames)
-                diagnoses = diagnose(seen, blames)
+            blames = explain_all(stages, seen, accuracy, renew)
+            with_memories(seen, blames)
+            diagnoses = diagnose(seen, blames)
             proposed = "" if any(blame.explanations for blame in blames) else to_declare(seen)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)

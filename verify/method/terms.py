@@ -19,7 +19,7 @@ LINES: dict[str, Procedure] = {"upper": "lagrangian", "lower": "lagrangian", "gr
 """Lines that terms name."""
 TERM_FUNCTIONS: Space = FUNCTIONS | {
     "roll": np.roll, "sign": np.sign, "arange": np.arange, "lengths": lengths, "eye": np.eye, "triu": np.triu,
-    "tril": np.tril, "eigvalsh": np.linalg.eigvalsh,
+    "tril": np.tril, "sort": np.sort, "cumsum": np.cumsum, "tanh": np.tanh, "round": np.round,
 }  # fmt: skip
 """What a term's formula may call."""
 
@@ -61,6 +61,8 @@ NORMS: dict[str, str] = _TABLES.pop("norms")
 """Sizes of B in the width of the ramp of h."""
 HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
 """What the activation is handed otherwise."""
+ANSWERS: dict[str, dict[str, Term]] = {name: _read(table) for name, table in _TABLES.pop("answers").items()}
+"""What may become of an answer ``v``: of any, or of the penalty minimiser."""
 WIDTHS: dict[str, dict[str, str]] = _TABLES.pop("widths")
 """Widths that the activation is handed otherwise."""
 EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")

@@ -1,5 +1,4 @@
 """How the variance of an estimate depends on alpha, N_g and the scale of the noise, and what its mean is off by."""
-# ruff: noqa: ARG005  # every law of N_g is told the same
 
 from __future__ import annotations
 
@@ -14,6 +13,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.noise.noise_spots import Drawn, Spot
 from verify.conformance.probes import Probe
+from verify.method.player import FUNCTIONS, compiled
 
 ALLOWED = 4.5
 """Standard errors by which a law may miss a measured number."""
@@ -45,30 +45,36 @@ class Batch(NamedTuple):
     """How the variance depends on N_g."""
 
     words: str
-    of: Callable[[Spot], float]
+    formula: str
+
+    def of(self, spot: Spot) -> float:
+        """The variance at a spot, in samples' variances."""
+        sigma = float(spot.sigma_f + spot.sigma_g)
+        names = {"N_g": float(spot.N_g), "alpha": spot.alpha, "sigma": sigma, "ceil": math.ceil, "round": round}
+        return float(eval(compiled(self.formula), FUNCTIONS, names))
 
 
-RIGHT_BATCH = Batch("", lambda spot: 1 / spot.N_g)
+RIGHT_BATCH = Batch("", "1 / N_g")
 BATCHES = (
     RIGHT_BATCH,
     Batch("it does not fall with N_g and is √N_g times too large: one sample is used, or the sum is divided by √N_g",
-          lambda spot: 1.0),
-    Batch("it is N_g times too large: noise is summed, not averaged", lambda spot: float(spot.N_g)),
-    Batch("it grows like N_g^1.5: noise is summed and multiplied by N_g, not divided", lambda spot: spot.N_g**3.0),
-    Batch("it falls like 1/N_g, not 1/√N_g: the noise is divided by √N_g once more", lambda spot: spot.N_g**-2.0),
-    Batch("it falls like N_g^(−¼), not 1/√N_g", lambda spot: spot.N_g**-0.5),
-    Batch("N_g − 1 samples are averaged", lambda spot: 1 / max(spot.N_g - 1, 1)),
-    Batch("N_g + 1 samples are averaged", lambda spot: 1 / (spot.N_g + 1)),
-    Batch("N_g + 1 samples are summed and divided by N_g", lambda spot: (spot.N_g + 1) * spot.N_g**-2.0),
+          "1.0"),
+    Batch("it is N_g times too large: noise is summed, not averaged", "N_g"),
+    Batch("it grows like N_g^1.5: noise is summed and multiplied by N_g, not divided", "N_g**3.0"),
+    Batch("it falls like 1/N_g, not 1/√N_g: the noise is divided by √N_g once more", "N_g**-2.0"),
+    Batch("it falls like N_g^(−¼), not 1/√N_g", "N_g**-0.5"),
+    Batch("N_g − 1 samples are averaged", "1 / maximum(N_g - 1, 1)"),
+    Batch("N_g + 1 samples are averaged", "1 / (N_g + 1)"),
+    Batch("N_g + 1 samples are summed and divided by N_g", "(N_g + 1) * N_g**-2.0"),
     Batch("the samples of a batch are drawn from N_g draws with replacement, a bootstrap: its variance is 2 − 1/N_g "
-          "times the right one", lambda spot: (2 - 1 / spot.N_g) / spot.N_g),
-    Batch("two samples at most are averaged", lambda spot: 1 / min(spot.N_g, 2)),
-    Batch("half of N_g samples are averaged, rounded up", lambda spot: 1 / ((spot.N_g + 1) // 2)),
-    Batch("the samples of a batch share a tenth of their variance", lambda spot: 0.1 + 0.9 / spot.N_g),
-    Batch("the samples of a batch share a fifth of their variance", lambda spot: 0.2 + 0.8 / spot.N_g),
-    Batch("the samples of a batch share half of their variance", lambda spot: 0.5 + 0.5 / spot.N_g),
+          "times the right one", "(2 - 1 / N_g) / N_g"),
+    Batch("two samples at most are averaged", "1 / minimum(N_g, 2)"),
+    Batch("half of N_g samples are averaged, rounded up", "1 / ((N_g + 1) // 2)"),
+    Batch("the samples of a batch share a tenth of their variance", "0.1 + 0.9 / N_g"),
+    Batch("the samples of a batch share a fifth of their variance", "0.2 + 0.8 / N_g"),
+    Batch("the samples of a batch share half of their variance", "0.5 + 0.5 / N_g"),
     Batch("⌈σ²/α²⌉ samples are averaged whatever N_g",
-          lambda spot: 1 / max(1, math.ceil(round((float(spot.sigma_f + spot.sigma_g) / spot.alpha) ** 2, 6)))),
+          "1 / maximum(1, ceil(round((sigma / alpha) ** 2, 6)))"),
 )  # fmt: skip
 
 
@@ -159,7 +165,7 @@ def mirrored(drawn: Sequence[Drawn]) -> float:
     even, odd = ([one for one in drawn if one.spot.N_g % 2 == left] for left in (0, 1))
     if not even or not odd or silent(even) > 1:
         return math.inf
-    return SizeLaw(1.0, 0.0, 1.0, 0.0, Batch("", lambda spot: spot.N_g**-2.0)).excess(odd)
+    return SizeLaw(1.0, 0.0, 1.0, 0.0, Batch("", "N_g**-2.0")).excess(odd)
 
 
 def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:

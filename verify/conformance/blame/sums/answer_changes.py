@@ -13,7 +13,7 @@ from spec.exact import Vector
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.sparse_sums import SIMPLE, SNAP
 from verify.conformance.blame.sums.term_basis import Power, powers
-from verify.method.terms import TERMS, changed_entries
+from verify.method.terms import ANSWERS, TERMS, changed_entries
 
 Change = Callable[[Vector, CallPoint], Vector]
 Seen = tuple[CallPoint, Vector, Vector]
@@ -64,14 +64,10 @@ FIXED: tuple[AnswerChange, ...] = (
         AnswerChange(name, 0.2 + cost, _plain(partial(changed_entries, change)))
         for name, (cost, change) in TERMS["entries"].items()
     ),
-    AnswerChange("{} divided by its length", 0.1, _plain(lambda v: v / (_length(v) or 1.0))),
-    AnswerChange("{} divided by its largest entry", 0.2, _plain(lambda v: v / (np.abs(v).max(initial=0.0) or 1.0))),
-    AnswerChange("the sign of each entry of {}", 0.2, _plain(np.sign)),
-    AnswerChange("{} sorted", 0.2, _plain(np.sort)),
-    AnswerChange("{} summed up entry by entry", 0.3, _plain(np.cumsum)),
-    AnswerChange("{} squared entry by entry", 0.3, _plain(lambda v: v**2)),
-    AnswerChange("tanh of {}", 0.3, _plain(np.tanh)),
-    AnswerChange("{} rounded to whole numbers", 0.2, _plain(np.round)),
+    *(
+        AnswerChange(name, cost, _plain(partial(changed_entries, change)))
+        for name, (cost, change) in ANSWERS["any"].items()
+    ),
     *(AnswerChange(f"{{}} rounded to {d} decimals", 0.2, _plain(partial(_to_decimals, d))) for d in range(1, 10)),
     AnswerChange("{} in single precision", 0.1, _plain(partial(_cast, np.float32))),
     AnswerChange("{} in half precision", 0.2, _plain(partial(_cast, np.float16))),

@@ -11,9 +11,10 @@ from f2csa_ref.lower_level.exact import solve_program
 from spec import InvalidInputError
 from spec.exact import Vector
 from verify.conformance.blame.sums.answer_changes import AnswerChange, Seen, near_number, spelt_number
-from verify.conformance.blame.sums.call_points import CallPoint
+from verify.conformance.blame.sums.call_points import CallPoint, Names
 from verify.conformance.blame.sums.right_sums import right_sum
 from verify.conformance.blame.sums.term_basis import Power, powers
+from verify.method.terms import ANSWERS, term_value
 
 MOST_STEPS = 1000
 """Most gradient steps that are counted."""
@@ -22,16 +23,22 @@ FAR = 1e12
 
 
 def _hessian(c: CallPoint) -> Vector:
-    q = c.q
-    return np.asarray(q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B)
+    if "Hessian" not in c.table:
+        q = c.q
+        c.table["Hessian"] = np.asarray(q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B)
+    H: Vector = c.table["Hessian"]
+    return H
 
 
 def _gradient(c: CallPoint) -> Vector:
     """At the lower-level solution."""
-    return right_sum("y", c.at(c.y_star))
+    if "slope" not in c.table:
+        c.table["slope"] = right_sum("y", c.at(c.y_star))
+    slope: Vector = c.table["slope"]
+    return slope
 
 
-def _program(c: CallPoint, H: Vector, slope: Vector, sign: float = 1.0) -> Vector:
+def _program(c: CallPoint, H: Vector, slope: Vector, sign: float) -> Vector:
     size = float(np.abs(H).max())
     rows = c.q.A @ c.x - c.q.b
     try:
@@ -41,33 +48,22 @@ def _program(c: CallPoint, H: Vector, slope: Vector, sign: float = 1.0) -> Vecto
     return y
 
 
-def _constrained(v: Vector, c: CallPoint, sign: float = 1.0) -> Vector:
-    H = _hessian(c)
-    return _program(c, H, -H @ v, sign)
+def _solved(matrix: Vector, right: Vector) -> Vector:
+    """Solution of a system, not a number where there is not one."""
+    if np.linalg.matrix_rank(matrix) < len(right):
+        return np.full(len(right), np.nan)
+    return np.asarray(np.linalg.solve(matrix, right))
 
 
-RULES: tuple[AnswerChange, ...] = (
-    AnswerChange("ỹ* in place of {}", 0.0, lambda v, c: c.y_star + 0.0 * v),
-    AnswerChange("{} less ỹ*", 0.0, lambda v, c: v - c.y_star),
-    AnswerChange("ỹ* less {}", 0.1, lambda v, c: c.y_star - v),
-    AnswerChange("{} plus ỹ*", 0.2, lambda v, c: v + c.y_star),
-    AnswerChange("2ỹ* less {}", 0.2, lambda v, c: 2 * c.y_star - v),
-    AnswerChange("the minimiser under h(x,y) ≤ 0 in place of {}", 0.0, _constrained),
-    AnswerChange("the minimiser under h(x,y) ≥ 0 in place of {}", 0.2, lambda v, c: _constrained(v, c, -1.0)),
-    AnswerChange("the point with h(x,y) ≤ 0 nearest to {}", 0.1, lambda v, c: _program(c, np.eye(len(v)), -v)),
-    AnswerChange("one Jacobi step from ỹ* in place of {}", 0.2,
-                 lambda v, c: c.y_star - _gradient(c) / np.diag(_hessian(c)) + 0.0 * v),
-    AnswerChange("the minimiser of g without rows in place of {}", 0.2,
-                 lambda v, c: -np.linalg.solve(c.q.g_yy, c.q.g_xy.T @ c.x + c.q.g_y) + 0.0 * v),
-    AnswerChange("the minimiser of f in place of {}", 0.3, lambda v, c: _minimiser_of_f(v, c)),
-)  # fmt: skip
+def _by_formula(formula: str, v: Vector, c: CallPoint) -> Vector:
+    own = {"v": v, "H": _hessian(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
+    return np.asarray(term_value(formula, Names(c, own)))
+
+
+RULES: tuple[AnswerChange, ...] = tuple(
+    AnswerChange(name, cost, partial(_by_formula, formula)) for name, (cost, formula) in ANSWERS["minimiser"].items()
+)
 """Rules without a number in them."""
-
-
-def _minimiser_of_f(v: Vector, c: CallPoint) -> Vector:
-    if np.linalg.matrix_rank(c.q.f_yy) < len(v):
-        return np.full(len(v), np.nan)
-    return np.asarray(-np.linalg.solve(c.q.f_yy, c.q.f_xy.T @ c.x + c.q.f_y))
 
 
 def _bounds(c: CallPoint) -> dict[str, float]:
