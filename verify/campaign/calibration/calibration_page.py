@@ -124,9 +124,9 @@ Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 
 FOUND_OF = {"mean": "bias / σ", "variance": "excess of the variance"}
 FOUND = """### Smallest violation found
 
-The smallest of the sizes tried that nine runs in ten refute ({runs} were made), at the error {budget}: a bias in units of the
-noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2 would have
-been seen with their stated power; of less they are not asked.
+The smallest of the sizes tried that nine runs in ten refute ({runs} were made), at the error {budget}: a bias in units
+of the noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2
+would have been seen with their stated power; of less they are not asked.
 
 {table}"""
 
