@@ -126,7 +126,7 @@ class Number:
     @property
     def value(self) -> Markup:
         """Mark, number, interval and rung, as a cell has them: an order that is proven or derived before a fit."""
-        said = self.word if self.shown == self.status else word(self.shown)
+        said = self.word if self.shown == self.status else word(self.shown) + ", fails in this" * self.is_mixed
         if self.fitted:
             first = figure(self.shown, self.said, said) + rung_sign(self.firm_by)
             return first + Markup(' <span class="fit">measured {}{}</span>').format(self.fitted, rung_sign(self.rung))
