@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from spec import files
 
@@ -191,7 +191,13 @@ class RateEvidence(Frozen):
     class_orders: tuple[float, float] | None = None
     held_at: tuple[float, ...] = ()
 
+    @model_serializer(mode="wrap")
+    def _told(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What says where a sampled order comes from is written of sampled orders alone."""
+        return {name: value for name, value in write(self).items() if value is not None or name not in OF_SAMPLES}
 
+
+OF_SAMPLES = ("formula_order", "agreement", "function_class", "class_orders")
 Relation = Literal["<=", ">=", "=="]
 
 
