@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
+from pydantic_core import CoreSchema
 
 from spec import files
 
@@ -195,6 +196,14 @@ class RateEvidence(Frozen):
     def _told(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """What says where a sampled order comes from is written of sampled orders alone."""
         return {name: value for name, value in write(self).items() if value is not None or name not in OF_SAMPLES}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """That of the fields, these not required."""
+        made = handler({name: part for name, part in core.items() if name != "serialization"})
+        found = handler.resolve_ref_schema(made)
+        found["required"] = [name for name in found.get("required", []) if name not in OF_SAMPLES]
+        return made
 
 
 OF_SAMPLES = ("formula_order", "agreement", "function_class", "class_orders")
