@@ -200,7 +200,9 @@ class RateEvidence(Frozen):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """That of the fields, these not required."""
-        made = handler({name: part for name, part in core.items() if name != "serialization"})
+        made = super().__get_pydantic_json_schema__(
+            {k: part for k, part in core.items() if k != "serialization"}, handler
+        )
         found = handler.resolve_ref_schema(made)
         found["required"] = [name for name in found.get("required", []) if name not in OF_SAMPLES]
         return made
