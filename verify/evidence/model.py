@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
+from pydantic_core import CoreSchema
 
 from spec import files
 
@@ -191,7 +192,23 @@ class RateEvidence(Frozen):
     class_orders: tuple[float, float] | None = None
     held_at: tuple[float, ...] = ()
 
+    @model_serializer(mode="wrap")
+    def _told(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What says where a sampled order comes from is written of sampled orders alone."""
+        return {name: value for name, value in write(self).items() if value is not None or name not in OF_SAMPLES}
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """That of the fields, these not required."""
+        made = super().__get_pydantic_json_schema__(
+            {k: part for k, part in core.items() if k != "serialization"}, handler
+        )
+        found = handler.resolve_ref_schema(made)
+        found["required"] = [name for name in found.get("required", []) if name not in OF_SAMPLES]
+        return made
+
+
+OF_SAMPLES = ("formula_order", "agreement", "function_class", "class_orders")
 Relation = Literal["<=", ">=", "=="]
 
 
