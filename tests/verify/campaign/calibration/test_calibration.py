@@ -59,7 +59,7 @@ def test_every_calibrated_law_is_one_that_checks_rest_on():
             results = own_results(claim, readings=[reading], instances=["toy1", "absolute-fixed"])
             used |= {e.law for result in results for e in result.evidence if e.kind != "premise"}
     # Others are those of a subject without noise, and of dependent estimates, which the reference has not.
-    unused = {"different answers (fourth moment)", "variances along directions (chi-square)"}
+    unused = {"different answers (fourth moment)", "variance (chi-square)", "variances along directions (chi-square)"}
     assert used - {None} == set(get_args(Law)) - unused
 
 
