@@ -52,7 +52,11 @@ def premises(full: str) -> list[Premise]:
 def under_moments() -> list[str]:
     """Statements with a check that ask for a moment."""
     known = (full for claim in load_claims().values() for full, _ in claim.statements())
-    return [full for full in known if full in checks() and any(MOMENT.search(p.text + p.latex) for p in premises(full))]
+    return [
+        full
+        for full in known
+        if full in checks() and any(MOMENT.search(p.words("repaired") + p.latex) for p in premises(full))
+    ]
 
 
 def performed(full: str, subject: ReferenceSubject) -> Result:

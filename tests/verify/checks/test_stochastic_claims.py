@@ -102,7 +102,8 @@ def test_statistical_results_state_both_error_rates():
     result = result_of("stochastic-oracles/unbiasedness", "repaired", "two-of-three")
     assert result.error_rates["wrong outcome"] < 1e-8
     evidence = comparison_of(result, "∇_x f")
-    assert result.error_rates[f"violation of {evidence.detectable:.2g} missed"] == pytest.approx(1e-3)
+    # The share of the run's false supports, which are one in twenty runs at most.
+    assert 0 < result.error_rates[f"violation of {evidence.detectable:.2g} missed"] < 1e-4
     assert evidence.detectable <= 0.0101 * (2 * 0.01) ** 0.5  # a hundredth of the noise
 
 
