@@ -95,7 +95,8 @@ def _of_the_paper(site: Site) -> Iterator[Paragraph]:
     yield Paragraph(" ".join([opening, *map(plain, told.said)]), "bold", len(opening))
     for cause in found:
         yield _cause(site, cause)
-    parts = [plain(told.repaired), f"{look(PROVEN).mark} {plain(told.proved)}" if told.proved else "", told.asked]
+    proved = f"{look(PROVEN).mark} {plain(told.proved)}" if told.proved else ""
+    parts = [" ".join(part for part in (plain(told.repaired), proved) if part), told.asked]
     yield from (Paragraph(part) for part in parts if part)
     last = [*_tally(site), *prose.standing(site.report), *user_lists.sentences(site.report)]
     yield Paragraph(" ".join([*last, "With -v each statement has a row."]))

@@ -125,7 +125,7 @@ class ProvenInRun:
         if self.whole:
             one = len(self.whole) == 1
             more = sum(bool(one.more) for one in self.whole)
-            beyond = f" ({more} of them ask for one beyond their own)" if more > 1 else ""
+            beyond = f" ({more} with one added)" if more > 1 else ""
             told.append(
                 f"{len(self.whole)} {'is' if one else 'are'} proven for every problem that meets "
                 f"{'its' if one else 'their'} premises{beyond}"

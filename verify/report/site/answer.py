@@ -127,18 +127,17 @@ def _kindest(site: Site) -> Markup:
     found = []
     for claim in (GRADIENT, COST):
         entry = _fallen(site, claim)
-        told = entry.literal.literal if entry and entry.literal else ()
-        if not told or not all(one.fails and one.measured for one in told):
+        if entry is None or entry.literal is None or not entry.literal.fails_throughout:
+            continue
+        # One that cannot be met gives nothing.
+        told = [one for one in entry.literal.literal if one.fails]
+        if not all(one.measured for one in told):
             continue
         best = min(told, key=lambda one: one.off)
         worst = max(told, key=lambda one: one.off)
         if best.off < worst.off and best.measured != worst.measured:
             found.append(best.measured)
-    return (
-        Markup("The kindest reading of the words still gives {}.").format(wording.listing(found))
-        if found
-        else Markup("")
-    )
+    return Markup("The kindest reading still gives {}.").format(wording.listing(found)) if found else Markup("")
 
 
 def _tally(counts: Mapping[str, int]) -> str:
@@ -213,8 +212,9 @@ def _proved(site: Site) -> Markup:
     rates = Markup("")
     for one in found.whole:
         if one.entry.id in (GRADIENT, COST, SHARED):
-            where = Markup(", where {}").format(typeset(wording.listing(one.more))) if one.more else Markup("")
-            rates += Markup("“{}” is proven for every problem{}. ").format(typeset(one.entry.title), where)
+            where = Markup(" where {}").format(typeset(wording.listing(one.more))) if one.more else Markup("")
+            words = "“{}” is proven for every problem that meets its premises{}. "
+            rates += Markup(words).format(typeset(one.entry.title), where)
     for name in (COST, SHARED):
         entry = site.statements.get(name)
         repaired = entry.named.get("repaired") if entry else None
@@ -260,7 +260,8 @@ def _afresh(site: Site) -> Markup:
     if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
         return Markup(".")
     told = site.number(found).said
-    return Markup(", the cost only if lines 3, 5 and 6 share one sample; with fresh ones a run costs {}.").format(told)
+    words = ", the cost only if lines 3, 5 and 6 share one sample, and in samples, not in gradients evaluated"
+    return Markup("{}; with fresh ones a run costs {}.").format(words, told)
 
 
 def asked(site: Site) -> str:

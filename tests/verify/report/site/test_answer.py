@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.faces import Report
+from verify.report.reading_sets import LiteralReading, ReadingSet
 from verify.report.site.added_hypotheses import RATES, hypothesis_texts
-from verify.report.site.answer import answer, asked, numeral, tallied
+from verify.report.site.answer import _kindest, answer, asked, numeral, tallied
 from verify.report.site.failure_causes import causes
 from verify.report.site.frame import Site
 from verify.verdict import Verdict
@@ -26,7 +30,8 @@ def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Six faults cause this." in said
     assert said.endswith(
-        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
+        "both rates hold, the cost only if lines 3, 5 and 6 share one sample, and in samples, not in gradients "
+        "evaluated; with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
     )
 
 
@@ -182,3 +187,27 @@ def test_what_does_not_apply_to_what_was_run_is_no_failure_and_no_success() -> N
     assert "Repaired, 1 of 2 hold; bias-bound/T2 does not apply here." in said
     worse = told(report([*both("bias-bound/T1", FELL, -1.0, repaired=FELL), *absent]))
     assert "Repaired, 0 of 2 hold; not bias-bound/T1; bias-bound/T2 does not apply here." in worse
+
+
+def readings(*found: tuple[str, str, float]) -> ReadingSet:
+    literal = tuple(
+        LiteralReading(f"r{k}", (f"v{k}",), status, measured, "O(α)", off)
+        for k, (status, measured, off) in enumerate(found)
+    )
+    return ReadingSet("bias-bound", "", literal, ())
+
+
+@pytest.mark.parametrize(
+    ("literal", "said"),
+    [
+        (readings((FELL, "α⁻²", 3.0), (FELL, "α⁻¹", 2.0)), "The kindest reading still gives α⁻¹."),
+        # What cannot be met under a reading gives no number, and hides none.
+        (readings((FELL, "α⁻²", 3.0), (Verdict.VACUOUS, "", 0.0), (FELL, "α⁻¹", 2.0)),
+         "The kindest reading still gives α⁻¹."),
+        (readings((FELL, "α⁻²", 3.0), (HELD, "", 0.0)), ""),
+        (readings((FELL, "α⁻²", 3.0), (FELL, "", 2.0)), ""),
+    ],
+)  # fmt: skip
+def test_the_kindest_of_readings_that_all_fail_is_told(literal: ReadingSet, said: str) -> None:
+    entry = SimpleNamespace(named={"as-written": SimpleNamespace(status=Verdict.REFUTED)}, literal=literal)
+    assert str(_kindest(cast("Site", SimpleNamespace(statements={"bias-bound": entry})))) == said
