@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -46,6 +46,7 @@ class AddedHypothesis:
         premise: Its id.
         title: A few words.
         asks: What it asks for.
+        asking: Links to the claims that ask for it.
         without: What goes wrong without it, with the run's number.
         instance: The instance that decides this.
         href: Address of the statement that goes without it; empty outside of the run.
@@ -54,6 +55,7 @@ class AddedHypothesis:
     premise: str
     title: str
     asks: Markup
+    asking: Markup
     without: Markup
     instance: str
     href: str
@@ -68,13 +70,13 @@ def hypothesis_texts() -> Mapping[str, HypothesisText]:
 
 def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
     """Each once, by its id; those of a step alone are that step's business."""
-    found: dict[str, Hypothesis] = {}
+    found: dict[str, list[Hypothesis]] = {}
     for ledger in ledgers(site.report.summary, site.claims):
         if ledger.claim in RATES:
             for one in ledger.missing:
                 if one.claim == ledger.claim:
-                    found.setdefault(one.premise.id, one)
-    return tuple(_told(site, one) for one in found.values())
+                    found.setdefault(one.premise.id, []).append(one)
+    return tuple(_told(site, some) for some in found.values())
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def other_hypotheses(site: Site) -> tuple[OtherHypothesis, ...]:
     found = (
         OtherHypothesis(
             typeset(some[0].premise.words("repaired").rstrip(".")),
-            Markup(", ").join(site.link(one.claim) for one in some),
+            _links(site, some),
             any(one.need == "needed" for one in some),
         )
         for some in asking.values()
@@ -111,7 +113,12 @@ def other_hypotheses(site: Site) -> tuple[OtherHypothesis, ...]:
     return tuple(sorted(found, key=lambda one: not one.is_needed))
 
 
-def _told(site: Site, one: Hypothesis) -> AddedHypothesis:
+def _links(site: Site, some: Sequence[Hypothesis]) -> Markup:
+    return Markup(", ").join(site.link(one.claim) for one in some)
+
+
+def _told(site: Site, some: Sequence[Hypothesis]) -> AddedHypothesis:
+    one = some[0]
     premise = one.premise
     reading = next(iter(_going_without(site, one)), None)
     number = site.number(reading) if reading is not None else None
@@ -119,8 +126,8 @@ def _told(site: Site, one: Hypothesis) -> AddedHypothesis:
         premise=premise.id, title=premise.id.replace("-", " ").capitalize(), asks=premise.words("repaired"), without="",
     )  # fmt: skip
     instance = number.instance if number is not None else ""
-    return AddedHypothesis(premise.id, text.title, typeset(text.asks), _without(text, number), instance,
-                           site.href(premise.shown_by))  # fmt: skip
+    return AddedHypothesis(premise.id, text.title, typeset(text.asks), _links(site, some), _without(text, number),
+                           instance, site.href(premise.shown_by))  # fmt: skip
 
 
 def _going_without(site: Site, one: Hypothesis) -> Iterator[ReadingOutline]:

@@ -125,6 +125,7 @@ def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
     with_it = [*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)]
     (added,) = answer(Site.of(report(with_it)), ()).added
     assert (added.premise, added.instance) == ("strict-complementarity", "toy1")
+    assert added.asking.striptags() == "bias-bound"
     assert "the largest bias is ≈ α0, claimed O(α)" in added.without.striptags()
     assert added.href.endswith("bias-bound.html#bias-bound/uniformity")
     without = [*both("bias-bound/uniformity", HELD, 1.0), *both("bias-bound", HELD, 1.0)]
