@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from f2csa_ref.baselines.fast_implicit import FastImplicit
 from f2csa_ref.baselines.implicit_gradient import regular_rows
+from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.bounds import Indices
+from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.fast.prepared_lower import GeneralLower, prepared_lower
 from f2csa_ref.lower_level.solution import LowerLevelSolution, length, margin_of, on_rows, sizes
@@ -71,7 +72,6 @@ class ImplicitOracle:
         self.g_xy, self.g_yy = Operator(q.g_xy, self.tally), Operator(q.g_yy, self.tally)
         self.rows = Rows(q, self.tally)
         self.lower = prepared_lower(self)
-        self._plain: FastImplicit | None = None
 
     def __call__(self, x: Vector) -> ImplicitAnswer:
         """The gradient of F at x, shape (n,).
@@ -88,18 +88,22 @@ class ImplicitOracle:
             pair = self._pair(x, r, (y, lam), slope)
             rows = regular_rows(pair)
             grad_y = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
-            if isinstance(self.lower, GeneralLower):
-                # Many dense rows leave no factor to use again.
-                self._plain = self._plain or FastImplicit(q)
-                gradient, work = self._plain(x, pair)
-                self.tally.hessian_factorisations += 1
-                self.tally.products += work["matrix_products"]
-                return self._answer(gradient, pair, rows, before)
-            u, v = self.lower.adjoint(rows, grad_y)
+            u, v = self._adjoint(rows, grad_y)
             gradient = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
             if self.rows.A.multiple != 0.0:
                 gradient -= v @ q.A[rows]
         return self._answer(gradient, pair, rows, before)
+
+    def _adjoint(self, rows: Indices, grad_y: Vector) -> tuple[Vector, Vector]:
+        if not isinstance(self.lower, GeneralLower):
+            return self.lower.adjoint(rows, grad_y)
+        # Many dense rows leave no factor to use again: g_yy and the rows' Gram matrix are factorised at each point.
+        q, tally = self.q, self.tally
+        solved = solve_kkt(Curvature(q.g_yy, q.g_xy), q.B[rows], grad_y, "standard")
+        tally.hessian_factorisations += 1
+        tally.row_factorisations += bool(len(rows))
+        tally.bytes_read += q.g_yy.nbytes
+        return solved.u, solved.v
 
     def _pair(self, x: Vector, r: Vector, pair: tuple[Vector, Vector], slope: Vector) -> LowerLevelSolution:
         """What is known of the pair, from what the solve has at hand; its residual is not looked at again."""
