@@ -66,7 +66,7 @@ class FastImplicit:
             LinearSolveError: If the linear system is not solved.
         """
         q, y, before = self.q, lower.y_star, self.tally.products
-        rows = regular_rows(lower)
+        rows = regular_rows(lower.active, lower.weakly_active, lower.licq_margin)
         grad_x = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x
         grad_y = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
         if q.bounds is not None and self.linear_algebra in ("best", "cg"):

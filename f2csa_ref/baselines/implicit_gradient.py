@@ -11,6 +11,7 @@ import numpy as np
 from f2csa_ref.baselines.kkt_system import LinearAlgebra, solve_kkt
 from f2csa_ref.curvature import curvature
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
+from f2csa_ref.lower_level.solution import RANK_TOL, Mask
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS, Draws, noise_x_f, noise_y
 from spec.errors import InvalidInputError
@@ -106,7 +107,7 @@ def implicit_gradient(
             lower = lower_level_solver(q, REPAIRED, DEFAULTS, None, None)(q, x)
             counts.update(lower.counts, lower_level_solves=1)
         y = lower.y_star
-        I = regular_rows(lower)  # noqa: E741  # the papers' letter for the active rows
+        I = regular_rows(lower.active, lower.weakly_active, lower.licq_margin)  # noqa: E741  # the papers' letter for the active rows
 
         second = curvature(q, x, y)
         grad_x, grad_y = upper_gradients(q, x, y, rng, samples)
@@ -118,16 +119,16 @@ def implicit_gradient(
     return ImplicitGradient(grad_F, lower, I, solved.u, solved.v, dict(counts))
 
 
-def regular_rows(lower: LowerLevelSolution) -> Indices:
+def regular_rows(active: Mask, weakly_active: Mask, licq_margin: float) -> Indices:
     """The active rows by index, where y* is differentiable; refused elsewhere."""
-    if not lower.licq:
-        rows = np.flatnonzero(lower.active)
+    if not licq_margin > RANK_TOL:
+        rows = np.flatnonzero(active)
         raise InvalidInputError("x", "must be where active rows are independent; dependent are", rows[:8].tolist())
-    if not lower.strictly_complementary:
-        rows = np.flatnonzero(lower.weakly_active)
+    if weakly_active.any():
+        rows = np.flatnonzero(weakly_active)
         rule = "must be where y* is differentiable; active with multiplier 0 are rows"
         raise InvalidInputError("x", rule, rows[:8].tolist())
-    return np.flatnonzero(lower.active)
+    return np.flatnonzero(active)
 
 
 def upper_gradients(

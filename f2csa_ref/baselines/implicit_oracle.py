@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from f2csa_ref.baselines.implicit_gradient import regular_rows
 from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.bounds import Indices
 from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.fast.prepared_lower import GeneralLower, prepared_lower
-from f2csa_ref.lower_level.solution import LowerLevelSolution, length, margin_of, on_rows, sizes
+from f2csa_ref.lower_level.solution import length, margin_of, on_rows, sizes
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
 from spec.errors import InvalidInputError
 from spec.exact import Vector
@@ -85,14 +83,13 @@ class ImplicitOracle:
         with double_range(q):
             r = self.rows.reach(x)
             y, lam, _, slope = self.lower.solve(x, self.g_xy.back(x) + q.g_y, r)
-            pair = self._pair(x, r, (y, lam), slope)
-            rows = regular_rows(pair)
+            rows = self._active_rows(x, r, (y, lam), slope)
             grad_y = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
             u, v = self._adjoint(rows, grad_y)
             gradient = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
             if self.rows.A.multiple != 0.0:
                 gradient -= v @ q.A[rows]
-        return self._answer(gradient, pair, rows, before)
+        return self._answer((gradient, y, lam), rows, before)
 
     def _adjoint(self, rows: Indices, grad_y: Vector) -> tuple[Vector, Vector]:
         if not isinstance(self.lower, GeneralLower):
@@ -105,19 +102,18 @@ class ImplicitOracle:
         tally.bytes_read += q.g_yy.nbytes
         return solved.u, solved.v
 
-    def _pair(self, x: Vector, r: Vector, pair: tuple[Vector, Vector], slope: Vector) -> LowerLevelSolution:
-        """What is known of the pair, from what the solve has at hand; its residual is not looked at again."""
+    def _active_rows(self, x: Vector, r: Vector, pair: tuple[Vector, Vector], slope: Vector) -> Indices:
+        """Told by what the solve has at hand."""
         y, lam = pair
         size = sizes(self.q, x, y, lam, length(slope) + self.q.C_g * length(y))
-        h = r - self.rows.times(y)
-        active, weakly = on_rows(h, lam, size)
-        return LowerLevelSolution(y, lam, np.nan, active, weakly, margin_of(self.q, active), "block-pivoting")
+        active, weakly_active = on_rows(r - self.rows.times(y), lam, size)
+        return regular_rows(active, weakly_active, margin_of(self.q, active))
 
-    def _answer(self, gradient: Vector, pair: LowerLevelSolution, rows: Indices, before: Tally) -> ImplicitAnswer:
+    def _answer(self, values: tuple[Vector, Vector, Vector], rows: Indices, before: Tally) -> ImplicitAnswer:
         now = self.tally
         counts = {
             "matrix_products": now.products - before.products,
             "hessian_factorisations": now.hessian_factorisations - before.hessian_factorisations,
             "row_factorisations": now.row_factorisations - before.row_factorisations,
         }  # fmt: skip
-        return ImplicitAnswer(gradient, pair.y_star, pair.lam, rows, counts, now.bytes_read - before.bytes_read)
+        return ImplicitAnswer(*values, rows, counts, now.bytes_read - before.bytes_read)

@@ -48,7 +48,7 @@ class PivotingLower(_Pivoting):
 
     def __init__(self, oracle: Prepared) -> None:
         self.bounds: Bounds = oracle.rows.bounds
-        self.g_yy = oracle.g_yy
+        self.g_yy, self.moves = oracle.g_yy, oracle.rows.A.multiple != 0.0
         self.tally, self.pivoting = oracle.tally, BlockPivoting(oracle.q.g_yy, oracle.g_yy.forth)
 
     def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # the protocol's
@@ -59,7 +59,10 @@ class PivotingLower(_Pivoting):
         return y, self.bounds.multipliers(z), 0, z
 
     def adjoint(self, rows: Indices, right: Vector) -> tuple[Vector, Vector]:
-        """u, (m,), and v of the active rows: g_yy u - B_rows' v = right, B_rows u = 0, by the solve's own factor."""
+        """u, (m,), and v of the active rows: g_yy u - B_rows' v = right, B_rows u = 0, by the solve's own factor.
+
+        Of bounds that do not move with x no v is asked: it is 0 here.
+        """
         column, pivoting = self.bounds.column[rows], self.pivoting
         free, before = np.ones(len(right), dtype=bool), (pivoting.factorisations, pivoting.doubles_read)
         free[column] = False
@@ -68,7 +71,9 @@ class PivotingLower(_Pivoting):
             u[free] = pivoting.solved(free, right[free])
         self.tally.hessian_factorisations += pivoting.factorisations - before[0]
         self.tally.bytes_read += 8 * (pivoting.doubles_read - before[1])
-        return u, (self.g_yy.forth(u) - right)[column] / self.bounds.entries[rows] if len(rows) else np.zeros(0)
+        if not (self.moves and len(rows)):
+            return u, np.zeros(len(rows))
+        return u, (self.g_yy.forth(u) - right)[column] / self.bounds.entries[rows]
 
 
 class DualLower(_Pivoting):

@@ -63,3 +63,12 @@ def test_kinks_and_what_is_not_quadratic_are_refused() -> None:
         ImplicitOracle(parse_problem({"kind": "holder", "s": "1/2"}))
     with pytest.raises(InvalidInputError, match="x"):
         ImplicitOracle(find("toy1").problem)(np.ones(2))
+
+
+def test_bounds_that_stay_where_they_are_ask_for_no_multiplier() -> None:
+    oracle, x = ImplicitOracle(experiment(20)), np.linspace(-2, 2, 20)
+    oracle(x)
+    again = oracle(x)
+    # Both gradients of f take two products each; the lower level's gradient is formed twice; g_xy is the identity.
+    assert again.counts["matrix_products"] == 6
+    assert len(again.rows) > 0

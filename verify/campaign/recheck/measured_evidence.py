@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from verify.campaign.recheck.proven_bounds import ROUNDINGS
 from verify.evidence.budget import POWER, Share
+from verify.evidence.decisions import BETS
 from verify.evidence.model import LAWS, ComparisonEvidence, Evidence, Point, RateEvidence
 from verify.evidence.rates import FLOOR_SHARE, RESOLVED, fit_rate
 
@@ -51,10 +52,18 @@ def error_spent(item: RateEvidence | ComparisonEvidence, share: Share) -> Iterat
         yield "law", "must name what the error rate rests on"
     if isinstance(item, ComparisonEvidence) and item.broken is not None and math.isfinite(item.tolerance):
         yield "broken", "must come with an infinite tolerance: it decides nothing"
-    if item.power is not None and not (math.isclose(item.power, POWER) or POWER < item.power < 1):
-        yield "power", f"must be at least {POWER:g}, the power promised"
+    if item.power is not None and not _is_promised(item, share):
+        yield "power", f"must be the power promised, {POWER:g}, or of bets what a run's false supports leave"
     if item.samples is None or item.samples <= 0:
         yield "samples", "must be stated by statistical evidence"
+
+
+def _is_promised(item: RateEvidence | ComparisonEvidence, share: Share) -> bool:
+    """Whether a power is the one promised: of bets, whose misses a run counts together, to an equal part of a share."""
+    if item.power is None or not (item.law or "").endswith(BETS):
+        return item.power is not None and math.isclose(item.power, POWER, rel_tol=1e-12)
+    parts = share.unseen / (1 - item.power) if item.power < 1 else math.inf
+    return math.isfinite(parts) and math.isclose(parts, max(1, round(parts)), rel_tol=1e-6)
 
 
 def _fit(rate: RateEvidence) -> Iterator[Shortcoming]:

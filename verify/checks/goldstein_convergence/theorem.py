@@ -190,10 +190,8 @@ def _along_a_kink(case: Case) -> Measurement:
     clarke = case.sense.at_kinks == "clarke"
     run = case.stages.optimise(along_a_kink.oracle(case), along_a_kink.FROM, SCHEDULE, case.rng)
     stuck = float(along_a_kink.FUNCTION.distance(run.x_out, SCHEDULE.goldstein_radius))
-    off, quantity = (
-        abs(float(along_a_kink.fall_beyond_answers(case))),
-        ("F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"),
-    )
+    off = abs(float(along_a_kink.fall_beyond_answers(case)))
+    quantity = "F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"
     answer: dict[str, float | str] = {"oracle on the axis": "from ∂F" if clarke else "0"}
     compared = compare(quantity, off, "==", 0.0, context=answer, rung="certified")
     quantity = "distance of the output from stationarity, started at (0,5)"

@@ -146,17 +146,13 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 def tallied(site: Site) -> str:
     """How all statements came out, reading by reading, in a sentence; empty where none counts."""
+    more = sum(site.outline.unsaid.values())
+    added = {"repaired": f", with {more} that no sentence of the text makes"} if more else {}
     told = [
-        f"{'as written' if reading == 'as-written' else reading}, {_counted(counts)}"
+        f"{'as written' if reading == 'as-written' else reading}{added.get(reading, '')}, {_counted(counts)}"
         for reading, counts in site.outline.counts.items() if counts
     ]  # fmt: skip
-    more = sum(site.outline.unsaid.values())
-    added = f" (with {more} that no sentence of it makes)" if more and "repaired" in site.outline.counts else ""
-    return (
-        f"Of the statements that the text makes{added}, claims and proof steps together: {'; '.join(told)}."
-        if told
-        else ""
-    )
+    return f"Of the statements that the text makes, claims and proof steps together: {'; '.join(told)}." if told else ""
 
 
 def _counted(counts: Mapping[str, int]) -> str:
@@ -215,19 +211,13 @@ def _proved(site: Site) -> Markup:
             where = Markup(" where {}").format(typeset(wording.listing(one.more))) if one.more else Markup("")
             words = "“{}” is proven for every problem that meets its premises{}. "
             rates += Markup(words).format(typeset(one.entry.title), where)
-    for name in (COST, SHARED):
-        entry = site.statements.get(name)
-        repaired = entry.named.get("repaired") if entry else None
-        order = firm_order(repaired) if repaired is not None else None
-        if order is not None and order.how == DERIVED and name == SHARED:
-            rates += Markup("The cost {} is derived, and measured on {}. ").format(
-                site.number(repaired).said if repaired else "", _measured(repaired)
-            )
+    shared = site.statements.get(SHARED)
+    repaired = shared.named.get("repaired") if shared else None
+    order = firm_order(repaired) if repaired is not None else None
+    if repaired is not None and order is not None and order.how == DERIVED:
+        measured = wording.counted(repaired.instances.get(str(Verdict.SUPPORTED), 0), "instance")
+        rates += Markup("The cost {} is derived, and measured on {}. ").format(site.number(repaired).said, measured)
     return Markup('{}Of the repaired statements <a href="#proven">{}</a>.').format(rates, found.said)
-
-
-def _measured(found: ReadingOutline | None) -> str:
-    return wording.counted(found.instances.get(str(Verdict.SUPPORTED), 0) if found else 0, "instance")
 
 
 def _noun(added: Sequence[AddedHypothesis]) -> str:

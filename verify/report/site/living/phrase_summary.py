@@ -30,9 +30,9 @@ class Size:
 class PhraseRow:
     """One phrase: the claim that it decides, its size with this phrase alone as written and repaired, what is proven.
 
-    ``hypotheses`` are those of the repaired claim, and of what it rests on, that the paper does not list: names, and
-    what each asks for. ``grade`` links to the
-    claim, ``gaps`` are premises of the theorems beyond the claim's, ``lacks`` what they leave out of it.
+    ``hypotheses`` are those of the repaired claim that the paper does not list, of the cost those of all rates: names,
+    and what each asks for. ``grade`` links to the claim, ``gaps`` are premises of the theorems beyond the claim's,
+    ``lacks`` what they leave out of it.
     """
 
     switch: Switch
