@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import lru_cache
 from importlib import resources
 
@@ -18,15 +19,16 @@ from verify.report.site.frame import FOLDER, LIVING, MARK, Page, Site, drawn
 from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs
 from verify.report.site.living.erring_stages import TRIED
 from verify.report.site.living.orders_table import ReadingRow, other_rows, reading_rows, unswitched
+from verify.report.site.living.outer_run import outer_run
 from verify.report.site.living.page_data import alphas, claimed_words, data_of
 from verify.report.site.living.phrase_summary import phrase_rows
 from verify.report.site.living.phrases import ALGORITHM, ShownAlgorithms, Switch, switches, tabs
-from verify.report.site.living.states_of_alpha import Living, living_places
+from verify.report.site.living.states_of_alpha import SIGMA, Living, living_places
 from verify.report.site.powers import set_powers
 
 STYLE, SCRIPT = f"{FOLDER}algorithm.css", f"{FOLDER}algorithm.js"
 TITLE = "Break it yourself"
-_SCRIPTS = ("exact.js", "view.js", "verdict.js", "page.js")
+_SCRIPTS = ("exact.js", "view.js", "run.js", "verdict.js", "page.js")
 """In the order in which they build on each other."""
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 COUNTED_AT = {3: "steps", 6: "each"}
@@ -50,7 +52,8 @@ def pages(site: Site) -> list[Page]:
         told={cause.text.choice: cause for cause in found}, proofs=_proofs, lines_of_code=_Code(shown), table=table,
         tabs=[{"tab": tab, "words": claimed_words(tab)} for tab in tabs()], holding=holding,
         phrases=phrase_rows(site, switches(), table, others), others=others, unswitched=unswitched(), tried=TRIED,
-        holding_links=_links(holding),
+        holding_links=_links(holding), run=outer_run(), sigma=float(Fraction(SIGMA)), costs_only=solver.number,
+        kinks_only=next(one.number for one in switches() if one.field == "multiplier_width"),
         orders_of_a_run=_orders_of_a_run(counted), purpose=_purpose, claimed_words=claimed_words, data="DATA",
     )  # fmt: skip
     data = data_of(site, counted, {one.field: one.as_written for one in program})

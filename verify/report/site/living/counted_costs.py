@@ -9,7 +9,8 @@ from typing import Any
 from verify.evidence.model import RateEvidence
 from verify.report.outline import ReadingOutline
 from verify.report.site.frame import Site
-from verify.report.site.living.phrases import Switch, Tab
+from verify.report.site.living.living_texts import Tab
+from verify.report.site.living.phrases import Switch
 from verify.verdict import Verdict
 
 OUTER_STEPS = "sfo-complexity/outer-calls"

@@ -11,8 +11,9 @@ from spec.claims import load_claims
 from spec.reading import CHOICES, Choice, DualTerm
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.erring_stages import DUAL_TERMS, Text
+from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.page_data import HANGS_ON
-from verify.report.site.living.phrases import Switch, Tab, switches, tabs
+from verify.report.site.living.phrases import Switch, switches, tabs
 from verify.report.site.living.states_of_alpha import TEXTS, Living, Measured
 
 NO_MAP = ""

@@ -18,7 +18,9 @@ from verify.report.site.cell_numbers import drawn_mark
 from verify.report.site.frame import Site
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.erring_stages import LAM_WIDTH, LEAST, MOST, ErringStages, Text
-from verify.report.site.living.phrases import Switch, Tab, switches, tabs
+from verify.report.site.living.living_texts import Tab
+from verify.report.site.living.outer_run import Coefficients, outer_run
+from verify.report.site.living.phrases import Switch, switches, tabs
 from verify.report.site.living.states_of_alpha import SIGMA, Living, Measured, living_places
 from verify.report.site.powers import set_powers
 from verify.truth.algebra.rational_functions import RationalVector
@@ -63,7 +65,8 @@ def data_of(site: Site, costs: Sequence[Cost], program: Mapping[str, str]) -> Ma
         "costs": {cost.value: cost.data() for cost in costs}, "program": dict(program),
     }  # fmt: skip
     head = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return Markup(f'{head[:-1]},"places":{_places()}}}'.replace("</", "<\\/"))  # our own words and numbers
+    whole = f'{head[:-1]},"run":{_run()},"places":{_places()}}}'
+    return Markup(whole.replace("</", "<\\/"))  # our own words and numbers
 
 
 def _switch(switch: Switch) -> dict[str, Any]:
@@ -107,6 +110,27 @@ def _places() -> str:
     """The functions, which hang on no run."""
     made = {one.place.name: place_data(one) for one in living_places()}
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(maxsize=1)
+def _run() -> str:
+    """The run of Algorithm 2: polynomials in x, their coefficients functions of alpha; equal ones stand once."""
+    run, schedule, answers = outer_run(), outer_run().text.schedule.parameters, dict[tuple[str, ...], int]()
+    states = {
+        state_key(*state): answers.setdefault(_polynomial_in_x(run.answer(*state)), len(answers))
+        for state in run.states
+    }  # fmt: skip
+    made = {
+        "start": run.text.start, "view": run.text.view, "N_g": run.text.N_g,
+        "schedule": {name: getattr(schedule, name) for name in ("D", "eta", "M", "K", "goldstein_radius")},
+        "gradient": [str(value) for value in run.gradient], "answers": list(answers), "states": states,
+        "variances": {pairing: _polynomial_in_x(one) for pairing, one in run.variances().items()},
+    }  # fmt: skip
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+
+
+def _polynomial_in_x(coefficients: Coefficients) -> tuple[str, ...]:
+    return tuple(spelt(one)[0] for one in coefficients)
 
 
 def place_data(living: Living) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from spec.claims import Premise, find
 from verify.report.proven import standing_of
 from verify.report.site.added_hypotheses import RATES, hypothesis_texts
 from verify.report.site.frame import Site
+from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.orders_table import OtherRow, ReadingRow
-from verify.report.site.living.phrases import Switch, Tab, tabs
+from verify.report.site.living.phrases import Switch, tabs
 
 
 @dataclass(frozen=True)

@@ -3,64 +3,24 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib import resources
 
 from markupsafe import Markup
 
 from spec.argument import AlgorithmLine, ArgumentPassage, Piece, load_argument, pieces
-from spec.claims import find
-from spec.files import Frozen
 from spec.reading import Choice, find_choice
 from verify.report import wording
 from verify.report.site.failure_causes import CauseText, cause_texts
 from verify.report.site.frame import Site
+from verify.report.site.living.living_texts import SwitchText, Tab, living_texts
 from verify.report.site.paper_page import set_words
 
 ALGORITHM, OUTER_LOOP = 1, 2
 _ENDS = re.compile(r"(?<=\d\})\s+|(?<=\.)\s+")
 DEFINED_AT = 4
 """The line of Algorithm 1 that forms the Lagrangian: what defines its parts is shown below it."""
-
-
-class Tab(Frozen):
-    """A claim that the page shows: the statement, its short name, the variable of its bound, what is on the axis."""
-
-    id: str
-    statement: str
-    name: str
-    variable: str
-    axis: str
-
-    @property
-    def claimed(self) -> int:
-        """The power of the variable that the text asserts."""
-        return int(find(self.statement).as_written.bound.exponents[self.variable])
-
-    @property
-    def letter(self) -> str:
-        return wording.letter(self.variable)
-
-
-class Beyond(Frozen):
-    """A value that the words of a choice do not name, and the statement that is judged with it."""
-
-    value: str
-    statement: str
-    words: str
-
-
-class SwitchText(Frozen):
-    """A row of ``living.toml``."""
-
-    choice: str
-    tab: str
-    asks: str
-    at: tuple[str, ...]
-    beyond: Beyond | None = None
 
 
 @dataclass(frozen=True)
@@ -109,26 +69,15 @@ class Switch:
         return tuple(made)
 
 
-class _Table(Frozen):
-    tabs: tuple[Tab, ...]
-    switches: tuple[SwitchText, ...]
-
-
-@lru_cache(maxsize=1)
-def _table() -> _Table:
-    text = (resources.files("verify.report.site.living") / "living.toml").read_text(encoding="utf-8")
-    return _Table.model_validate(tomllib.loads(text))
-
-
 def tabs() -> tuple[Tab, ...]:
     """The claims, in order."""
-    return _table().tabs
+    return living_texts().tabs
 
 
 @lru_cache(maxsize=1)
 def switches() -> tuple[Switch, ...]:
     """One for each cause, in the causes' order."""
-    texts = {row.choice: row for row in _table().switches}
+    texts = {row.choice: row for row in living_texts().switches}
     return tuple(Switch(k, texts[cause.choice], cause) for k, cause in enumerate(cause_texts(), 1))
 
 

@@ -90,6 +90,12 @@ def living_places() -> tuple[Living, ...]:
 def living_place(name: str) -> Living:
     """One instance, derived once a process: some tenths of a second."""
     place = Place.at(name)
+    noisy, variances = _variances(place)
+    return Living(place, states_at(place), noisy, variances, {width: _reach(place, width) for width in WIDTHS})
+
+
+def states_at(place: Place) -> dict[tuple[DualTerm, Text | None], State]:
+    """Every combination of the switches at a place, the adversary's signs those that hurt each most."""
     states: dict[tuple[DualTerm, Text | None], State] = {}
     for text in (None, *TEXTS):
         tried = [
@@ -97,8 +103,7 @@ def living_place(name: str) -> Living:
         ]
         for dual_term in place.dual_terms:
             states[dual_term, text] = _worst(place, dual_term, tried)
-    noisy, variances = _variances(place)
-    return Living(place, states, noisy, variances, {width: _reach(place, width) for width in WIDTHS})
+    return states
 
 
 def _worst(place: Place, dual_term: DualTerm, tried: Sequence[tuple[Signs, ErringStages]]) -> State:

@@ -147,6 +147,7 @@ const addresses = (data, model) => {
     const parts = [name, ...changed(side).map(field => `${field}=${s[field]}`), `on=${s.on}`, `alpha=${alphas[s.at]}`];
     if (s.tab !== implied(changed(side))) parts.push(`see=${s.tab}`);
     if (!s.errors) parts.push('errors=none');
+    if (s.draw !== 1) parts.push(`draw=${s.draw}`);
     return `#${parts.join('&')}`;
   };
   const nearest = text => {
@@ -160,6 +161,7 @@ const addresses = (data, model) => {
     at: data.start,
     tab: 'bias',
     errors: true,
+    draw: 1,
     last: fields[0],
   });
   // What an address says, or null where it says nothing of this page; unknown parts are left out.
@@ -185,6 +187,7 @@ const addresses = (data, model) => {
       } else if (field === 'on' && Object.hasOwn(places, value)) [s.on, placed] = [value, true];
       else if (field === 'alpha') s.at = nearest(value);
       else if (field === 'errors') s.errors = value !== 'none';
+      else if (field === 'draw') s.draw = /^[1-9]\d{0,5}$/.test(value) ? Number(value) : 1;
       else if (field === 'see' && Object.hasOwn(tabs, value)) see = value;
     }
     s.tab = see || implied(changed);

@@ -6,7 +6,8 @@ const living = () => {
     alphas = data.alphas.map(parsed);
   const model = algorithm(data),
     address = addresses(data, model),
-    drawn = figure(data, model, alphas);
+    drawn = figure(data, model, alphas),
+    run = runFigure(data, model, outerRuns(data, alphas));
   const told = verdicts(data, model, alphas, address);
   const { switches, tabs, places, marks } = data,
     FIELDS = Object.keys(switches),
@@ -76,6 +77,10 @@ const living = () => {
         ? `ε = ${model.costOf(s)?.points[target][0].toPrecision(2)}`
         : `α = ${data.alphas[s.at]}: ${Number(model.size(s, tab, alphas[s.at]).toPrecision(3))}`,
     );
+    at('run').innerHTML = run.draw(s);
+    const ran = run.sentence(s);
+    if (at('run-said').innerHTML !== ran) at('run-said').innerHTML = ran;
+    at('run').setAttribute('aria-label', `x by step. ${at('run-said').textContent}`);
     at('places').hidden = isCost;
     at('spent').hidden = tab !== 'bias';
     at('call').hidden = tab !== 'bias';
@@ -163,6 +168,9 @@ const living = () => {
     } else if (name) choose(name);
     else if (fix) {
       set(fix)(s[fix] === switches[fix].repaired ? switches[fix].as_written : switches[fix].repaired);
+    } else if (button === at('again')) {
+      s.draw += 1;
+      render();
     } else if (to) at(to).scrollIntoView();
     else if (button === at('share'))
       navigator.clipboard?.writeText(location.href).then(
