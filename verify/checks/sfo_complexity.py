@@ -80,7 +80,7 @@ _register_outer("sfo-complexity/outer-calls", "outer steps", lambda _case, _epsi
 _register_outer("sfo-complexity/batch-product", "T·N_g", batch)
 # Samples that suffice with N_g = 1: an order that holds from both sides could not be undercut.
 _register_outer("sfo-complexity/theta", "outer samples that suffice", lambda _case, _epsilon: 1.0)
-_register_total("sfo-complexity/shared-sample", "samples drawn", *NAMES)
+_register_total("sfo-complexity/shared-sample", "gradients evaluated", *NAMES)
 _register_total("sfo-complexity/larger-alpha", "stochastic gradient calls", *NAMES)
 
 

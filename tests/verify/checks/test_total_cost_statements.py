@@ -7,8 +7,10 @@ from fractions import Fraction
 import pytest
 
 from tests.verify.checks.asking import found, stronger, verdict
+from tests.verify.own_results import own_results
 from verify.checks import inputs, larger_alpha, missing_hypotheses
 from verify.checks.missing_hypotheses import LEDGER, OF_THE_TOTAL, Missing
+from verify.subjects import ReferenceSubject
 from verify.verdict import Verdict
 
 CLAIMS = (
@@ -89,3 +91,22 @@ def test_a_width_above_the_radius_is_refuted(monkeypatch):
     monkeypatch.setattr(larger_alpha, "BEYOND", Fraction(2))
     assert verdict("sfo-complexity/larger-alpha-width") is Verdict.SUPPORTED
     assert verdict("sfo-complexity/larger-alpha-width", "as-written") is Verdict.REFUTED
+
+
+class CountsSamples(ReferenceSubject):
+    """The reference, which counts each sample of a shared batch once, however often it passes over it."""
+
+    def hypergradient_runs(self, problem, x, call, rng, replications):
+        estimates, calls = super().hypergradient_runs(problem, x, call, rng, replications)
+        shared = call.reading.inner_solver == "shared-sample"
+        return estimates, call.parameters.shared_samples if shared else calls
+
+
+@pytest.mark.parametrize(("subject", "verdict_"), [
+    (ReferenceSubject(), Verdict.SUPPORTED), (CountsSamples(), Verdict.REFUTED),
+])  # fmt: skip
+def test_a_shared_sample_is_counted_as_often_as_it_is_used(subject, verdict_):
+    (result,) = own_results("sfo-complexity/shared-sample", subject, readings=["repaired"])
+    assert result.verdict == verdict_, result.sentence
+    (counted,) = [one for one in result.evidence if str(getattr(one, "quantity", "")).startswith("fewest gradients")]
+    assert (counted.measured >= 1) == (verdict_ == Verdict.SUPPORTED)

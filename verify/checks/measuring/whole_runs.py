@@ -42,6 +42,8 @@ ACCURACY = 0.011
 LOUD = additive("1")
 """Noise where a sample is shared: its size σ²/α² is then far above 1."""
 SETTLED = 1e-9
+PHASES = 3
+"""Lines 3, 5 and 6: each takes a gradient of every sample at least once."""
 TARGET = 2 / 3
 """ε of the whole runs: theorem's constants, at the smallest size at which ε + 2β says something (L_F = 1)."""
 RADIUS = 0.5
@@ -52,7 +54,7 @@ level's iteration starts further from its solution than anywhere on the way."""
 
 @dataclass(frozen=True)
 class Plan:
-    """How an outer step's samples are drawn: the call at a target ε, and how many samples it cannot do without."""
+    """How an outer step's samples are drawn: the call at a target ε, and how many gradients it cannot do without."""
 
     name: str
     call: Callable[[Case, float], Call]
@@ -102,7 +104,7 @@ def _steps_and_batch(call: Call) -> int:
 
 FRESH = Plan("fresh samples, α = 0.3ε", _literal, _steps_and_batch)
 LARGER = Plan("fresh samples, α = 0.3√ε", _larger, _steps_and_batch)
-SHARED = Plan("one shared sample, α = 0.3ε", _shared, lambda call: call.parameters.shared_samples, shared=True)
+SHARED = Plan("one shared sample, α = 0.3ε", _shared, lambda call: PHASES * call.parameters.shared_samples, shared=True)
 
 
 def price(case: Case, plan: Plan, epsilon: float) -> float:
@@ -132,7 +134,7 @@ class WholeRun:
         name = "expected distance of a whole run, against ε + 2β"
         ended = compare(name, self.distance, "<=", self.bound, context=context)
         counted = compare(
-            "fewest samples counted for an outer step, over the fewest it can do with",
+            "fewest gradients counted for an outer step, over the fewest it can do with",
             float(self.calls.min()) / self.least, ">=", 1.0, context={"total": float(self.calls.sum())},
         )  # fmt: skip
         return ended, counted, self.followed

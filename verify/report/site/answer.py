@@ -102,7 +102,7 @@ def _rates(site: Site) -> Iterator[Markup]:
     """The two rates as written, where they fail."""
     said = False
     for claim, words in ((GRADIENT, "the gradient estimate is off by {0}{2} where {1} is claimed"),
-                         (COST, "a run costs {0} samples{2} where {1} is claimed")):  # fmt: skip
+                         (COST, "a run costs {0} gradients{2} where {1} is claimed")):  # fmt: skip
         entry = _fallen(site, claim)
         if entry is not None:
             number = site.number(entry.named["as-written"])
@@ -194,30 +194,37 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
         said = f"{numeral(len(added))} {_noun(added)} added"
         hypotheses = Markup(', and with <a href="#added">{}</a>').format(said)
     if _holds_as_claimed(site):
-        return Markup("Repaired{}, both rates hold{}").format(hypotheses, _afresh(site))
+        return Markup("Repaired{}, both rates hold. {}").format(hypotheses, _rates_repaired(site))
     if total == 1:
         return Markup("Repaired{}, it holds.").format(hypotheses)
     return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
 
 
 def _proved(site: Site) -> Markup:
-    """Of the two rates what is proven or derived, and how far; then how many repaired statements are."""
+    """How many of the repaired statements are proven."""
     found = proven_in(site.outline)
     if not found.said or not site.outline.counts.get("repaired"):
         return Markup("")
-    rates = Markup("")
-    for one in found.whole:
-        if one.entry.id in (GRADIENT, COST, SHARED):
-            where = Markup(" where {}").format(typeset(wording.listing(one.more))) if one.more else Markup("")
-            words = "“{}” is proven for every problem that meets its premises{}. "
-            rates += Markup(words).format(typeset(one.entry.title), where)
-    shared = site.statements.get(SHARED)
-    repaired = shared.named.get("repaired") if shared else None
-    order = firm_order(repaired) if repaired is not None else None
-    if repaired is not None and order is not None and order.how == DERIVED:
-        measured = wording.counted(repaired.instances.get(str(Verdict.SUPPORTED), 0), "instance")
-        rates += Markup("The cost {} is derived, and measured on {}. ").format(site.number(repaired).said, measured)
-    return Markup('{}Of the repaired statements <a href="#proven">{}</a>.').format(rates, found.said)
+    return Markup('Of the repaired statements <a href="#proven">{}</a>.').format(found.said)
+
+
+def _order(site: Site, statement: str) -> Markup:
+    """What a repaired rate is sure to be, else its number."""
+    repaired = site.statements[statement].named["repaired"]
+    firm = firm_order(repaired)
+    return typeset(firm.order) if firm is not None else site.number(repaired).said
+
+
+def _how_sure(site: Site, statement: str) -> Markup:
+    """Whether a repaired rate is proven or derived, and for what; else on how many instances it holds."""
+    whole = next((one for one in proven_in(site.outline).whole if one.entry.id == statement), None)
+    if whole is not None:
+        where = f" where {wording.listing(whole.more)}" if whole.more else ""
+        return typeset(f"proven for every problem that meets its premises{where}")
+    repaired = site.statements[statement].named["repaired"]
+    measured = f"measured on {wording.counted(repaired.instances.get(str(Verdict.SUPPORTED), 0), 'instance')}"
+    order = firm_order(repaired)
+    return typeset(f"derived, and {measured}" if order is not None and order.how == DERIVED else measured)
 
 
 def _noun(added: Sequence[AddedHypothesis]) -> str:
@@ -238,20 +245,28 @@ def _holds_as_claimed(site: Site) -> bool:
     return True
 
 
-def _afresh(site: Site) -> Markup:
-    """What becomes of the cost with fresh samples, where that is not what the paper claims; a full stop else.
+def _rates_repaired(site: Site) -> Markup:
+    """Each rate repaired, and how sure it is; of the cost what becomes of it with fresh samples, where that differs.
 
-    That it holds is shown by another statement, with one sample that the inner loops share.
+    That it is as claimed is shown by another statement, with one sample that the inner loops share.
     """
+    bias, cost = (_order(site, one) for one in (GRADIENT, SHARED))
+    words = "The bias is {}: {}. A run costs {} gradients{}: {}."
+    fresh, condition = _afresh(site), Markup("")
+    if fresh:
+        condition = Markup(" if lines 3, 5 and 6 share one sample, and {} with fresh ones").format(fresh)
+    return Markup(words).format(bias, _how_sure(site, GRADIENT), cost, condition, _how_sure(site, SHARED))
+
+
+def _afresh(site: Site) -> Markup:
+    """The cost with fresh samples, where that is not what the paper claims; empty else."""
     entry = site.statements[COST]
     found = entry.named.get("repaired")
     if found is None or entry.statement is None:
-        return Markup(".")
+        return Markup("")
     if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
-        return Markup(".")
-    told = site.number(found).said
-    words = ", the cost only if lines 3, 5 and 6 share one sample, and in samples, not in gradients evaluated"
-    return Markup("{}; with fresh ones a run costs {}.").format(words, told)
+        return Markup("")
+    return site.number(found).said
 
 
 def asked(site: Site) -> str:

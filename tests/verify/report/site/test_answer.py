@@ -30,8 +30,8 @@ def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Six faults cause this." in said
     assert said.endswith(
-        "both rates hold, the cost only if lines 3, 5 and 6 share one sample, and in samples, not in gradients "
-        "evaluated; with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
+        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; "
+        "with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
     )
 
 

@@ -121,7 +121,7 @@ def _links(rows: list[ReadingRow]) -> list[Markup]:
 
 
 def _orders_of_a_run(counted: tuple[Cost, ...]) -> Markup:
-    """Outer steps times the samples of one, as orders, for each cost that is known to hold."""
+    """Outer steps times the gradients of one, as orders, for each cost that is known to hold."""
     steps = find_claim(OUTER_STEPS).repaired.bound.exponents["epsilon"]
     words = {value.value: value.words for one in switches() for value in one.values}
     parts = [

@@ -1,4 +1,4 @@
-"""What a run costs under each way to reach an accuracy: its order, and the samples that were counted."""
+"""What a run costs under each way to reach an accuracy: its order, and the gradients that were counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Cost:
         order: Power of the variable: the asserted one where it holds, else the whole power nearest to what was fitted.
         derived: Whether it is the asserted one.
         settled: Whether the fit has settled: its last slope lies within its interval.
-        points: Targets and samples counted, towards the limit.
+        points: Targets and gradients counted, towards the limit.
         steps: The outer steps counted at the same targets; none where they were not at all of them.
     """
 

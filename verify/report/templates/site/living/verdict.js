@@ -17,7 +17,7 @@ const verdicts = (data, model, alphas, address) => {
     const cheaper = Object.values(data.costs).some(
       other => other.order < one.order && last(other.points)[0] === e && last(other.points)[1] < n,
     );
-    return cheaper ? ` At the smallest ε counted, ${about(e)}, it still took more samples than another way.` : '';
+    return cheaper ? ` At the smallest ε counted, ${about(e)}, it still took more gradients than another way.` : '';
   };
   const told = {
     bias(s, bad, o, v) {
@@ -140,7 +140,7 @@ const verdicts = (data, model, alphas, address) => {
     cost(s, target) {
       const one = model.costOf(s);
       if (!one) return {};
-      const heads = ['ε', 'samples', ...(one.steps.length ? ['outer steps', 'samples a step'] : [])];
+      const heads = ['ε', 'gradients', ...(one.steps.length ? ['outer steps', 'gradients a step'] : [])];
       const head = `<tr>${heads.map(words => `<th scope="col">${words}</th>`).join('')}</tr>`;
       const rows = one.points.map(([e, n], i) => {
         const values = one.steps.length ? [n, one.steps[i], n / one.steps[i]] : [n];
@@ -162,7 +162,7 @@ const verdicts = (data, model, alphas, address) => {
       steps = one.steps[target];
     return {
       steps: `${shown(steps)} times at ε = ${about(e)}`,
-      each: `${shown(n / steps)} samples at ε = ${about(e)}, lines 3, 5 and 6 of Algorithm 1 together`,
+      each: `${shown(n / steps)} gradients at ε = ${about(e)}, lines 3, 5 and 6 of Algorithm 1 together`,
     };
   };
   return {
