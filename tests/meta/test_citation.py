@@ -21,6 +21,13 @@ def test_it_has_what_the_format_asks_for_and_is_the_package_s() -> None:
     assert CITATION["title"].partition(":")[0] == PROJECT["name"]
 
 
+def test_the_report_names_the_same_paper() -> None:
+    (paper,) = CITATION["references"]
+    shown = (ROOT / "verify" / "report" / "templates" / "site" / "parts.html.j2").read_text(encoding="utf-8")
+    authors = " and ".join(f"{one['given-names'][0]}. {one['family-names']}" for one in paper["authors"])
+    assert f"{authors}, <i>{paper['title']}</i>" in shown
+
+
 def test_it_names_the_paper_with_its_authors() -> None:
     (paper,) = CITATION["references"]
     assert {"type", "title", "authors"} <= set(paper)

@@ -11,6 +11,7 @@ from importlib import resources
 from markupsafe import Markup
 
 from spec.files import Frozen
+from verify.report import wording
 from verify.report.hypothesis_ledger import Hypothesis, ledgers
 from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import Number
@@ -47,6 +48,7 @@ class AddedHypothesis:
         title: A few words.
         asks: What it asks for.
         asking: Links to the claims that ask for it.
+        claims: These claims.
         without: What goes wrong without it, with the run's number.
         instance: The instance that decides this.
         href: Address of the statement that goes without it; empty outside of the run.
@@ -56,6 +58,7 @@ class AddedHypothesis:
     title: str
     asks: Markup
     asking: Markup
+    claims: tuple[str, ...]
     without: Markup
     instance: str
     href: str
@@ -77,6 +80,39 @@ def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
                 if one.claim == ledger.claim:
                     found.setdefault(one.premise.id, []).append(one)
     return tuple(_told(site, some) for some in found.values())
+
+
+def asked_by_rates(site: Site, added: Sequence[AddedHypothesis], rates: Mapping[str, str]) -> str:
+    """Which of them each rate asks for, itself or by what it rests on, in a sentence; ``rates``: claims in words."""
+    left, said = list(added), list[str]()
+    for claim, words in rates.items():
+        resting = _rests_on(site, claim)
+        asked = [one for one in left if resting.intersection(one.claims)]
+        left = [one for one in left if one not in asked]
+        if asked:
+            these = "these and " if said else ""
+            said.append(f"{words} asks for {these}{wording.listing(_within_a_sentence(one.title) for one in asked)}")
+    if left and said:
+        asking = dict.fromkeys(claim.replace("-", " ") for one in left for claim in one.claims)
+        titles = wording.listing(_within_a_sentence(one.title) for one in left)
+        said.append(f"{wording.listing(asking)} asks for {titles} besides")
+    text = "; ".join(said)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _within_a_sentence(title: str) -> str:
+    return title[:1].lower() + title[1:]
+
+
+def _rests_on(site: Site, claim: str) -> set[str]:
+    """A claim and the claims that it rests on, whatever step of theirs it names."""
+    found, left = set[str](), [claim]
+    while left:
+        name = left.pop()
+        if name in site.claims and name not in found:
+            found.add(name)
+            left += [full.partition("/")[0] for full in site.claims[name].rests_on]
+    return found
 
 
 @dataclass(frozen=True)
@@ -126,8 +162,10 @@ def _told(site: Site, some: Sequence[Hypothesis]) -> AddedHypothesis:
         premise=premise.id, title=premise.id.replace("-", " ").capitalize(), asks=premise.words("repaired"), without="",
     )  # fmt: skip
     instance = number.instance if number is not None else ""
-    return AddedHypothesis(premise.id, text.title, typeset(text.asks), _links(site, some), _without(text, number),
-                           instance, site.href(premise.shown_by))  # fmt: skip
+    return AddedHypothesis(
+        premise.id, text.title, typeset(text.asks), _links(site, some), tuple(one.claim for one in some),
+        _without(text, number), instance, site.href(premise.shown_by),
+    )  # fmt: skip
 
 
 def _going_without(site: Site, one: Hypothesis) -> Iterator[ReadingOutline]:

@@ -10,7 +10,13 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.proven import DERIVED, firm_order, proven_in
-from verify.report.site.added_hypotheses import AddedHypothesis, OtherHypothesis, added_hypotheses, other_hypotheses
+from verify.report.site.added_hypotheses import (
+    AddedHypothesis,
+    OtherHypothesis,
+    added_hypotheses,
+    asked_by_rates,
+    other_hypotheses,
+)  # fmt: skip
 from verify.report.site.failure_causes import Cause, change
 from verify.report.site.frame import Site
 from verify.report.site.number_signs import ROUGH
@@ -35,6 +41,8 @@ class Answer:
     """What was asked, where it is not all; empty of a whole run."""
     added: tuple[AddedHypothesis, ...]
     """Hypotheses that the repaired rates need and the paper does not list."""
+    asked_by_rates: str
+    """Which of them each rate asks for, in a sentence; empty where there is none."""
     others: tuple[OtherHypothesis, ...]
     """Those that a step asks for alone, and those of which nothing shows that they are needed."""
 
@@ -49,6 +57,7 @@ def answer(site: Site, causes: Sequence[Cause]) -> Answer:
         _proved(site),
         asked(site),
         added,
+        asked_by_rates(site, added, {GRADIENT: "the bias", COST: "the cost"}),
         other_hypotheses(site),
     )
 

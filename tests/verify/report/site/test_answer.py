@@ -6,12 +6,13 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from markupsafe import Markup
 
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.faces import Report
 from verify.report.reading_sets import LiteralReading, ReadingSet
-from verify.report.site.added_hypotheses import RATES, hypothesis_texts
+from verify.report.site.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.answer import _kindest, answer, asked, numeral, tallied
 from verify.report.site.failure_causes import causes
 from verify.report.site.frame import Site
@@ -27,11 +28,12 @@ def told(made: Report) -> str:
 def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
     said = told(failing())
     assert said.startswith("Not as written. The gradient estimate is off by ≈ α−2 where O(α) is claimed")
-    assert "a run costs ≈ ε−9 samples where O(ε⁻⁵ δ⁻¹) is claimed" in said
+    assert "a run costs ≈ ε−9 gradients where O(ε⁻⁵ δ⁻¹) is claimed" in said
     assert "Six faults cause this." in said
     assert said.endswith(
-        "both rates hold, the cost only if lines 3, 5 and 6 share one sample; "
-        "with fresh ones a run costs O(ε⁻⁹ δ⁻¹)."
+        "both rates hold. The bias is O(α): proven for every problem that meets its premises where f and g are "
+        "quadratic. A run costs O(ε⁻⁵ δ⁻¹) gradients if lines 3, 5 and 6 share one sample, and O(ε⁻⁹ δ⁻¹) with "
+        "fresh ones: derived, and measured on 1 instance."
     )
 
 
@@ -130,6 +132,22 @@ def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
     assert added.href.endswith("bias-bound.html#bias-bound/uniformity")
     without = [*both("bias-bound/uniformity", HELD, 1.0), *both("bias-bound", HELD, 1.0)]
     assert answer(Site.of(report(without)), ()).added == ()
+
+
+def test_which_rate_asks_for_which_hypothesis_follows_from_what_it_rests_on() -> None:
+    site = Site.of(report(both("bias-bound", HELD, 1.0)))
+    rates = {"bias-bound": "the bias", "sfo-complexity": "the cost"}
+
+    def one(title: str, *claims: str) -> AddedHypothesis:
+        nothing = Markup("")
+        return AddedHypothesis(title, title, nothing, nothing, claims, nothing, "", "")
+
+    added = [one("Wide", "hypergradient-accuracy"), one("Smooth", "bias-bound"), one("Free", "goldstein-convergence")]
+    assert asked_by_rates(site, added, rates) == (
+        "The bias asks for smooth; the cost asks for these and free; hypergradient accuracy asks for wide besides."
+    )
+    assert asked_by_rates(site, added[2:], rates) == "The cost asks for free."
+    assert asked_by_rates(site, [], rates) == ""
 
 
 def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_needed() -> None:
