@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "7442ffe5ae3e5bd1f5362a8cc3bcaa73eebbe7e200be100ac84ed6ecd73e3907"
+DIGEST = "d1da3c251d0e64c9e407c34e272d0d2b6d627204a870c53fdd603d4cef8dfa87"
