@@ -14,14 +14,14 @@ NAME = "store.sqlite"
 """The file's name in a folder of reports."""
 APPLICATION = 0x46324353
 """Which program's file it is, in SQLite's own field for that: ``F2CS``."""
-VERSION = 1
+VERSION = 2
 TABLES = {
     "cells": (
-        "CREATE TABLE cells (address TEXT PRIMARY KEY, inputs TEXT NOT NULL, result TEXT NOT NULL, "
+        "CREATE TABLE cells (address TEXT PRIMARY KEY, inputs BLOB NOT NULL, result BLOB NOT NULL, "
         "seconds REAL NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"
     ),
     "plans": (
-        "CREATE TABLE plans (digest TEXT PRIMARY KEY, request TEXT NOT NULL, cells TEXT NOT NULL, at REAL NOT NULL) "
+        "CREATE TABLE plans (digest TEXT PRIMARY KEY, request TEXT NOT NULL, cells BLOB NOT NULL, at REAL NOT NULL) "
         "WITHOUT ROWID"
     ),
     "notes": ("CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"),

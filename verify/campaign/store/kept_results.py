@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 import time
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -25,6 +26,8 @@ from verify.campaign.surroundings import MACHINE
 from verify.report.model import Result
 
 _BATCH = 500
+_LONGEST = 1 << 28
+"""Bytes of a text beyond which no column is opened."""
 
 
 class Request(Frozen):
@@ -85,6 +88,17 @@ class Row(NamedTuple):
         address = address_of(inputs)
         seconds = result.seconds or 0.0
         return cls(address, inputs, text, seconds, _digest(address, inputs, text, repr(seconds)))
+
+    @property
+    def packed(self) -> tuple[str, bytes, bytes, float, str]:
+        """As its columns hold it."""
+        return self.address, packed(self.inputs), packed(self.result), self.seconds, self.digest
+
+    @classmethod
+    def unpacked(cls, columns: Sequence[Any]) -> Self:
+        """From its columns; one that :func:`packed` did not make stays as it is, for :meth:`read` to refuse."""
+        address, inputs, result, seconds, digest = columns
+        return cls(address, unpacked(inputs), unpacked(result), seconds, digest)
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -160,7 +174,7 @@ class Store:
         """
         row = Row.of(inputs, result)
         with self._guarded():
-            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", row)
+            self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", row.packed)
         self._believed.pop(row.address, None)
         self._written[row.address] = row.digest
 
@@ -173,7 +187,8 @@ class Store:
     def add(self, rows: Iterable[Row], plans: Iterable[Plan]) -> None:
         """Take over rows and plans."""
         with self._guarded():
-            self._connection.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", rows)
+            packed = (row.packed for row in rows)
+            self._connection.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", packed)
             for plan in plans:
                 self._put(plan)
 
@@ -188,7 +203,8 @@ class Store:
             self._put(plan)
 
     def _put(self, plan: Plan) -> None:
-        row = (plan.digest, *plan.texts, time.time())
+        request, cells = plan.texts
+        row = (plan.digest, request, packed(cells), time.time())
         self._connection.execute("INSERT OR REPLACE INTO plans VALUES (?, ?, ?, ?)", row)
 
     def plans(self) -> list[Plan]:
@@ -198,7 +214,7 @@ class Store:
         found = []
         for digest, request, cells in rows:
             try:
-                plan = Plan(request=Request.model_validate_json(request), cells=json.loads(cells))
+                plan = Plan(request=Request.model_validate_json(request), cells=json.loads(unpacked(cells)))
             except (ValueError, RecursionError):
                 plan = None
             if plan is None or plan.digest != digest:
@@ -255,7 +271,7 @@ class Store:
             marks = ",".join("?" * len(batch))
             with self._guarded():
                 rows = self._connection.execute(f"SELECT * FROM cells WHERE address IN ({marks})", batch).fetchall()
-            yield from (Row(*row) for row in rows)
+            yield from map(Row.unpacked, rows)
 
     def remembered(self, what: str) -> dict[str, str]:
         """What was remembered under a name; nothing if nothing was, or another text than what was written."""
@@ -287,6 +303,23 @@ class _Guard:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: Any) -> None:
         if isinstance(value, sqlite3.Error):
             raise StoreError(f"{self.path} failed ({value}); what was finished before is kept in it") from None
+
+
+def packed(text: str) -> bytes:
+    """A text as a store keeps it, compressed."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"))
+
+
+def unpacked(column: Any) -> Any:
+    """The text in a column, or the column itself where no :func:`packed` made it."""
+    if not isinstance(column, bytes):
+        return column
+    opened = zlib.decompressobj()
+    try:
+        text = opened.decompress(column, _LONGEST)
+        return text.decode("utf-8", "surrogatepass") if opened.eof and not opened.unused_data else column
+    except (zlib.error, UnicodeDecodeError):
+        return column
 
 
 def _digest(*texts: str) -> str:

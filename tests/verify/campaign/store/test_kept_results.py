@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import zlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from tests.verify.campaign.store.tiny_runs import (
@@ -24,8 +27,8 @@ from tests.verify.campaign.store.tiny_runs import (
     text,
     whole,
 )  # fmt: skip
-from verify.campaign.store import database
-from verify.campaign.store.kept_results import Row, Store
+from verify.campaign.store import database, kept_results
+from verify.campaign.store.kept_results import Row, Store, packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +175,8 @@ def test_what_is_no_finished_result_is_run_again(store: Path, lie: dict[str, obj
     edit(store, rows(store)[0], **lie)
     if lie == LIES[-1]:
         with sqlite3.connect(store) as connection:
-            connection.execute("UPDATE cells SET result = CAST(x'ff00ff' AS TEXT) WHERE inputs = ?", (lie["inputs"],))
+            held = packed(json.dumps(_LIE))
+            connection.execute("UPDATE cells SET result = CAST(x'ff00ff' AS TEXT) WHERE inputs = ?", (held,))
         connection.close()
     with performer() as again:
         report = run(store)
@@ -198,11 +202,29 @@ def test_a_result_under_another_ones_address_is_run_again(store: Path) -> None:
     first, second, *_ = rows(store)
     with sqlite3.connect(store) as connection:
         moved = second._replace(address=first.address)
-        connection.execute("REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", moved)
+        connection.execute("REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", moved.packed)
     connection.close()
     with performer() as again:
         assert text(run(store)) == whole()
     assert len(again.performed) == 1
+
+
+@given(st.text(st.characters()))
+def test_a_text_comes_back_from_its_column(text: str) -> None:
+    assert unpacked(packed(text)) == text
+
+
+@pytest.mark.parametrize("column", [
+    b"", b"plain", packed("whole")[:-1], packed("whole") + b"more", zlib.compress(b"\xff"), "a text", 1.0, None,
+])  # fmt: skip
+def test_a_column_that_nobody_packed_stays_as_it_is(column: object) -> None:
+    assert unpacked(column) is column
+
+
+def test_a_text_too_long_to_be_a_result_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    column = packed("0" * 1000)
+    monkeypatch.setattr(kept_results, "_LONGEST", 999)
+    assert unpacked(column) is column
 
 
 def test_two_runs_on_one_store_are_one_and_a_clear_line(store: Path) -> None:
@@ -226,7 +248,7 @@ def changed(store: Path, at: int, value: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("at", "value", "says"),
     [
-        (60, (database.VERSION + 1).to_bytes(4, "big"), "version 1: another f2csa wrote it"),
+        (60, (database.VERSION + 1).to_bytes(4, "big"), "version 2: another f2csa wrote it"),
         (68, b"\0\0\0\0", "f2csa did not write"),
         (0, b"X", "f2csa did not write"),
         (100, b"\xff" * 200, "damaged"),

@@ -20,7 +20,7 @@ from verify.campaign import plan as planning
 from verify.campaign import workers
 from verify.campaign.plan import Task
 from verify.campaign.store.database import NAME
-from verify.campaign.store.kept_results import Row
+from verify.campaign.store.kept_results import Row, packed
 from verify.report.faces import Report
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject
@@ -142,7 +142,7 @@ def killed_run(store: Path, after: int, claims: tuple[str, ...] = CLAIMS) -> int
 
 def rows(store: Path) -> list[Row]:
     with sqlite3.connect(store) as connection:
-        found = [Row(*row) for row in connection.execute("SELECT * FROM cells ORDER BY address")]
+        found = [Row.unpacked(row) for row in connection.execute("SELECT * FROM cells ORDER BY address")]
     connection.close()
     return found
 
@@ -151,7 +151,8 @@ def edit(store: Path, row: Row, **changes: Any) -> None:
     """Change columns of a row, and nothing that depends on them."""
     with sqlite3.connect(store) as connection:
         for name, value in changes.items():
-            connection.execute(f"UPDATE cells SET {name} = ? WHERE address = ?", (value, row.address))
+            held = packed(value) if name in ("inputs", "result") and isinstance(value, str) else value
+            connection.execute(f"UPDATE cells SET {name} = ? WHERE address = ?", (held, row.address))
     connection.close()
 
 
