@@ -15,10 +15,11 @@ NAME = "store.sqlite"
 APPLICATION = 0x46324353
 """Which program's file it is, in SQLite's own field for that: ``F2CS``."""
 VERSION = 2
+# Results of a page's size lie in rows: a tree without rows would give each the whole pages that it overflows into.
 TABLES = {
     "cells": (
         "CREATE TABLE cells (address TEXT PRIMARY KEY, inputs BLOB NOT NULL, result BLOB NOT NULL, "
-        "seconds REAL NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"
+        "seconds REAL NOT NULL, digest TEXT NOT NULL)"
     ),
     "plans": (
         "CREATE TABLE plans (digest TEXT PRIMARY KEY, request TEXT NOT NULL, cells BLOB NOT NULL, at REAL NOT NULL) "
