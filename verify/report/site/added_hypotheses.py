@@ -10,6 +10,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
+from spec.claims import Claim
 from spec.files import Frozen
 from verify.report import wording
 from verify.report.hypothesis_ledger import Hypothesis, ledgers
@@ -63,6 +64,10 @@ class AddedHypothesis:
     instance: str
     href: str
 
+    def claims_asking(self, site: Site, rates: Sequence[str]) -> set[str]:
+        """Claims among some, or that these rest on, which ask for it."""
+        return set().union(*(claims_below(site.claims, rate) for rate in rates)).intersection(self.claims)
+
 
 @lru_cache(maxsize=1)
 def hypothesis_texts() -> Mapping[str, HypothesisText]:
@@ -86,8 +91,7 @@ def asked_by_rates(site: Site, added: Sequence[AddedHypothesis], rates: Mapping[
     """Which of them each rate asks for, itself or by what it rests on, in a sentence; ``rates``: claims in words."""
     left, said = list(added), list[str]()
     for claim, words in rates.items():
-        resting = _rests_on(site, claim)
-        asked = [one for one in left if resting.intersection(one.claims)]
+        asked = [one for one in left if one.claims_asking(site, (claim,))]
         left = [one for one in left if one not in asked]
         if asked:
             these = "these and " if said else ""
@@ -104,14 +108,14 @@ def _within_a_sentence(title: str) -> str:
     return title[:1].lower() + title[1:]
 
 
-def _rests_on(site: Site, claim: str) -> set[str]:
+def claims_below(claims: Mapping[str, Claim], claim: str) -> set[str]:
     """A claim and the claims that it rests on, whatever step of theirs it names."""
     found, left = set[str](), [claim]
     while left:
         name = left.pop()
-        if name in site.claims and name not in found:
+        if name in claims and name not in found:
             found.add(name)
-            left += [full.partition("/")[0] for full in site.claims[name].rests_on]
+            left += [full.partition("/")[0] for full in claims[name].rests_on]
     return found
 
 

@@ -25,6 +25,7 @@ from verify.verdict import Verdict
 
 GRADIENT, COST, SHARED = "bias-bound", "sfo-complexity", "sfo-complexity/shared-sample"
 """The two rates that the paper is about, and what shows the second one repaired."""
+RATES_IN_WORDS = {GRADIENT: "the bias", COST: "the cost"}
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve")
 
 
@@ -57,7 +58,7 @@ def answer(site: Site, causes: Sequence[Cause]) -> Answer:
         _proved(site),
         asked(site),
         added,
-        asked_by_rates(site, added, {GRADIENT: "the bias", COST: "the cost"}),
+        asked_by_rates(site, added, RATES_IN_WORDS),
         other_hypotheses(site),
     )
 
@@ -199,11 +200,12 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
         said += f"; {_links(site, silent)} {'does' if len(silent) == 1 else 'do'} not apply here" if silent else ""
         return Markup("Repaired, {} of {} hold{}.").format(held, total, Markup(said))  # our links
     hypotheses = Markup("")
-    if added:
-        said = f"{numeral(len(added))} {_noun(added)} added"
+    asked_for = [one for one in added if one.claims_asking(site, tuple(RATES_IN_WORDS))]
+    if asked_for:
+        said = f"{numeral(len(asked_for))} {_noun(asked_for)} added"
         hypotheses = Markup(', and with <a href="#added">{}</a>').format(said)
     if _holds_as_claimed(site):
-        return Markup("Repaired{}, both rates hold. {}").format(hypotheses, _rates_repaired(site))
+        return Markup("Repaired{}: {}").format(hypotheses, _rates_repaired(site))
     if total == 1:
         return Markup("Repaired{}, it holds.").format(hypotheses)
     return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
@@ -260,7 +262,7 @@ def _rates_repaired(site: Site) -> Markup:
     That it is as claimed is shown by another statement, with one sample that the inner loops share.
     """
     bias, cost = (_order(site, one) for one in (GRADIENT, SHARED))
-    words = "The bias is {}: {}. A run costs {} gradients{}: {}."
+    words = "the bias is {}, {}; a run costs {} gradients{}, {}."
     fresh, condition = _afresh(site), Markup("")
     if fresh:
         condition = Markup(" if lines 3, 5 and 6 share one sample, and {} with fresh ones").format(fresh)

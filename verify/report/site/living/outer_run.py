@@ -1,12 +1,12 @@
-"""Algorithm 2 on a line: its noise-free answers and their variance as functions of x and alpha, for the script to run.
+"""Algorithm 2 on a line: its noise-free answers as functions of x and alpha, and their noise, for the script to run.
 
 As long as the same row binds and its weight stays in one piece of its ramps, the lower level's solution, lines 5 and 6
-and the gradient of F are affine in x, and the variance of a sample is quadratic: a few functions of alpha each.
+and the gradient of F are affine in x: two functions of alpha. Noise is additive, so that its variance is σ² everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -21,8 +21,8 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.noise import Pairing, variance_function
 from verify.truth.penalty_functions import Family
 
-Coefficients = tuple[RationalVector, ...]
-"""Of a polynomial in x by rising power, each one function of alpha."""
+Coefficients = tuple[RationalVector, RationalVector]
+"""Of an affine function of x: what is fixed, and the slope; each a function of alpha."""
 
 
 @dataclass(frozen=True)
@@ -43,31 +43,28 @@ class OuterRun:
         return states_at(self.place(self.text.start))
 
     def answer(self, dual_term: DualTerm, text: Text | None) -> Coefficients:
-        """Line 6 in expectation, lines 3 and 5 erring all the way as it hurts most at the start: affine."""
-        signs = self.states[dual_term, text].signs
-        return self._polynomial(lambda x: self.place(x).stages(text or NO_ERRORS, signs).estimate(dual_term))
-
-    def variances(self) -> dict[Pairing, Coefficients]:
-        """The variance of one sample, its stages exact: quadratic."""
-        return {pairing: self._variance(pairing) for pairing in PAIRINGS}
-
-    def _variance(self, pairing: Pairing) -> Coefficients:
-        return self._polynomial(lambda x: variance_function(self._noisy(x), pairing))
-
-    def _polynomial(self, at: Callable[[int], RationalVector]) -> Coefficients:
-        """The quadratic through the values at 0, 1 and 2, which must go through those at the picture's ends.
+        """Line 6 in expectation, lines 3 and 5 erring all the way as it hurts most at the start.
 
         Raises:
-            ArithmeticError: If it does not.
+            ArithmeticError: If it is not affine: its values at the picture's ends do not follow from those at 0 and 1.
         """
-        at_0, at_1, at_2 = map(at, (0, 1, 2))
-        bend = (at_2 - at_1 - at_1 + at_0).times(Fraction(1, 2))
-        made = tuple(one.reduced() for one in (at_0, at_1 - at_0 - bend, bend))
+        signs = self.states[dual_term, text].signs
+
+        def at(x: int) -> RationalVector:
+            return self.place(x).stages(text or NO_ERRORS, signs).estimate(dual_term)
+
+        fixed, slope = at(0).reduced(), (at(1) - at(0)).reduced()
         for x in self.text.view:
-            left = at(x) - made[0] - made[1].times(x) - made[2].times(x**2)
-            if not all(top.is_zero() for top in left.numerators):
-                raise ArithmeticError(f"the value at x = {x} does not follow from those at 0, 1 and 2")
-        return made
+            if not all(top.is_zero() for top in (at(x) - fixed - slope.times(x)).numerators):
+                raise ArithmeticError(f"the answer at x = {x} does not follow from those at 0 and 1")
+        return fixed, slope
+
+    def variances(self) -> dict[Pairing, RationalVector]:
+        """The variance of one sample at every x, one entry each."""
+        noise = {"model": "additive", "sigma_f": SIGMA, "sigma_g": SIGMA}
+        noisy = quadratic_of(parse_problem(self.text.problem | {"noise": noise}))
+        family = Family.at(noisy, (Fraction(self.text.start),))
+        return {pairing: variance_function(family, pairing).reduced() for pairing in PAIRINGS}
 
     def place(self, x: Fraction | int) -> Place:
         """The problem at a point; refused where its row does not bind."""
@@ -75,10 +72,6 @@ class OuterRun:
         if family.lower.strictly_active != (0,):
             raise InvalidInputError("x", "must be where the row binds", str(x))
         return Place("run", family, ())
-
-    def _noisy(self, x: int) -> Family:
-        noise = {"model": "matrix", "sigma_f": SIGMA, "sigma_g": SIGMA}
-        return Family.at(quadratic_of(parse_problem(self.text.problem | {"noise": noise})), (Fraction(x),))
 
     @cached_property
     def _problem(self) -> Quadratic:

@@ -114,22 +114,23 @@ def _places() -> str:
 
 @lru_cache(maxsize=1)
 def _run() -> str:
-    """The run of Algorithm 2: polynomials in x, their coefficients functions of alpha; equal ones stand once."""
+    """The run of Algorithm 2: affine in x, by functions of alpha; equal ones stand once."""
     run, schedule, answers = outer_run(), outer_run().text.schedule.parameters, dict[tuple[str, ...], int]()
     states = {
-        state_key(*state): answers.setdefault(_polynomial_in_x(run.answer(*state)), len(answers))
+        state_key(*state): answers.setdefault(_along_x(run.answer(*state)), len(answers))
         for state in run.states
     }  # fmt: skip
     made = {
         "start": run.text.start, "view": run.text.view, "N_g": run.text.N_g,
         "schedule": {name: getattr(schedule, name) for name in ("D", "eta", "M", "K", "goldstein_radius")},
         "gradient": [str(value) for value in run.gradient], "answers": list(answers), "states": states,
-        "variances": {pairing: _polynomial_in_x(one) for pairing, one in run.variances().items()},
+        "variances": {pairing: spelt(one)[0] for pairing, one in run.variances().items()},
+        "epsilon": schedule.epsilon,
     }  # fmt: skip
     return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
 
 
-def _polynomial_in_x(coefficients: Coefficients) -> tuple[str, ...]:
+def _along_x(coefficients: Coefficients) -> tuple[str, ...]:
     return tuple(spelt(one)[0] for one in coefficients)
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from spec.claims import Premise, find
 from verify.report.proven import standing_of
-from verify.report.site.added_hypotheses import RATES, hypothesis_texts
+from verify.report.site.added_hypotheses import RATES, claims_below, hypothesis_texts
 from verify.report.site.frame import Site
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.orders_table import OtherRow, ReadingRow
@@ -65,13 +65,14 @@ def _row(site: Site, switch: Switch, table: Sequence[ReadingRow], others: Sequen
     grade = site.link(statement, found.grade) if found else Markup("")
     return PhraseRow(
         switch, tab, alone, repaired, grade, found.gaps if found else (), found.lacks if found else (),
-        _added(statement, tab),
+        _added(site, statement, tab),
     )  # fmt: skip
 
 
-def _added(full_id: str, tab: Tab) -> dict[str, str]:
-    """Hypotheses of a repaired statement and of its claim that the paper lacks; of the cost those of all rates."""
-    claims = RATES if tab.id == "cost" else (full_id, full_id.partition("/")[0])
+def _added(site: Site, full_id: str, tab: Tab) -> dict[str, str]:
+    """Hypotheses of a repaired statement and of its claim that the paper lacks; of the cost those of all below it."""
+    below = claims_below(site.claims, tab.statement)
+    claims = [name for name in RATES if name in below] if tab.id == "cost" else [full_id, full_id.partition("/")[0]]
     return dict(
         _told(premise)
         for name in dict.fromkeys((*claims, full_id)) for premise in find(name).premises

@@ -1,4 +1,4 @@
-// ---- Algorithm 2 on a line: where it takes x, its answers and their variance being polynomials in x ----
+// ---- Algorithm 2 on a line: where it takes x, its answers being affine in x but for their noise ----
 // Uniform numbers on [0, 1) from a seed (mulberry32, by T. Ettinger), so that one address is one run.
 const uniforms = seed => () => {
   seed = (seed + 0x6d2b79f5) | 0;
@@ -10,17 +10,14 @@ const outerRuns = ({ run, hangs_on }, alphas) => {
   const { start, view, schedule, N_g } = run,
     { D, eta, M, K, goldstein_radius: radius } = schedule,
     [c0, c1] = run.gradient.map(parsed).map(double);
-  const polynomial = (texts, i) => {
-    const [a, b, c] = texts.map(text => double(evaluated(text, alphas[i])));
-    return x => a + x * (b + x * c);
-  };
   const answers = s => run.answers[run.states[s.errors ? hangs_on.map(field => s[field]).join() : `${s.dual_term},exact`]];
   // How far 0 is from the gradients of F within the radius; F has one everywhere in the picture.
   const fromStationary = x => Math.max(0, Math.abs(c0 + c1 * x) - Math.abs(c1) * radius);
-  // A run as the lines say; it ends early where x leaves the picture, beyond which no polynomial holds.
+  // A run as the lines say; it ends early where x leaves the picture, beyond which another row may bind.
   const of = s => {
-    const mean = polynomial(answers(s), s.at),
-      variance = polynomial(run.variances[s.noise_pairing], s.at),
+    const at = text => double(evaluated(text, alphas[s.at])),
+      [fixed, slope] = answers(s).map(at),
+      spread = Math.sqrt(at(run.variances[s.noise_pairing]) / N_g),
       next = uniforms(s.draw);
     const steps = [],
       blocks = [];
@@ -33,7 +30,7 @@ const outerRuns = ({ run, hangs_on }, alphas) => {
       x += delta;
       if (x < view[0] || x > view[1]) return { steps, blocks, left: t };
       const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-      const g = mean(z) + Math.sqrt(variance(z) / N_g) * normal; // line 6
+      const g = fixed + slope * z + spread * normal; // line 6
       const moved = delta - eta * g;
       delta = moved * (D / Math.max(Math.abs(moved), D)); // line 7
       steps.push({ x, z, g, along });
@@ -45,8 +42,9 @@ const outerRuns = ({ run, hangs_on }, alphas) => {
     }
     return { steps, blocks, left: 0 };
   };
-  const least = -c0 / c1;
-  return { of, fromStationary, stationary: [least - radius, least + radius] };
+  // Where the distance is at most so large.
+  const within = size => [-1, 1].map(side => -c0 / c1 + side * (radius + size / Math.abs(c1)));
+  return { of, fromStationary, within };
 };
 
 // ---- its figure and its sentence ----
@@ -60,18 +58,21 @@ const runFigure = (data, model, runs) => {
   const repaired = s => ({ ...s, ...model.all('repaired') });
   const label = (y, text, tone_) => `<text class="lab halo thin ${tone_}" x="${RIGHT + 7}" y="${y + 4}">${text}</text>`;
   const end = run => (run.steps.length ? run.steps[run.steps.length - 1].x : start);
+  const band = size => {
+    const [low, high] = runs.within(size);
+    return `<rect class="stationary" x="${LEFT}" y="${up(high)}" width="${RIGHT - LEFT}" height="${up(low) - up(high)}"/>`;
+  };
   const draw = s => {
     const run = runs.of(s),
       other = runs.of(repaired(s)),
-      [low, high] = runs.stationary,
       isSame = run.steps.every(({ x }, i) => x === other.steps[i]?.x);
-    let out = `<rect class="stationary" x="${LEFT}" y="${up(high)}" width="${RIGHT - LEFT}" height="${up(low) - up(high)}"/>`;
+    let out = [data.run.epsilon, 0].map(band).join('');
     for (let x = view[0]; x <= view[1]; x++)
       out += `<path class="axis" d="M${LEFT} ${up(x)}H${RIGHT}"/><text class="tick" x="${LEFT - 6}" y="${up(x) + 4}" text-anchor="end">${signed(x)}</text>`;
     for (const t of [0, T / 2, T])
       out += `<text class="tick" x="${across(t)}" y="${BOTTOM + 17}" text-anchor="middle">${t}</text>`;
     out += `<text class="tick" x="${LEFT - 36}" y="${TOP - 12}">x</text><text class="tick" x="${RIGHT}" y="${BOTTOM + 32}" text-anchor="end">step of Algorithm 2</text>`;
-    const places = [[up(runs.stationary[0]) - 8, 'stationary', 'quiet']];
+    const places = [[up(runs.within(data.run.epsilon)[0]) - 6, '(δ, ε)-stationary', 'quiet']];
     if (!isSame) {
       out += `<path class="ghost" stroke="var(--good)" d="${path(other)}"/>`;
       if (Math.abs(up(end(other)) - places[0][0]) > 14) places.push([up(end(other)), 'repaired', 'good']);
@@ -80,12 +81,15 @@ const runFigure = (data, model, runs) => {
     if (run.left) out += `<text class="lab halo" x="${across(run.left)}" y="${up(end(run)) + (end(run) < start ? -6 : 14)}">leaves the picture</text>`;
     return out + places.map(one => label(...one)).join('');
   };
-  const mean = run => run.blocks.reduce((sum, x) => sum + runs.fromStationary(x), 0) / run.blocks.length;
-  const last_ = run => shown(runs.fromStationary(run.blocks[run.blocks.length - 1]), 2);
+  // Over the second half: the first is the way in, which any small steps take about as long for.
+  const mean = ({ blocks }) => {
+    const some = blocks.slice(blocks.length / 2).map(runs.fromStationary);
+    return some.reduce((sum, far) => sum + far, 0) / some.length;
+  };
   const told = run =>
     run.left
       ? `x leaves the picture at step <b>${run.left}</b>`
-      : `dist(0, ∂<sub>δ</sub>F) is <b>${last_(run)}</b> at its last block mean, ${shown(mean(run), 2)} on average over its blocks`;
+      : `dist(0, ∂<sub>δ</sub>F) is <b>${shown(mean(run), 2)}</b> on average over the second half of its blocks`;
   const sentence = s => {
     const changed = Object.keys(data.switches).some(field => s[field] !== data.switches[field].repaired);
     const beside = changed ? ` Repaired, with the same draws: ${told(runs.of(repaired(s)))}.` : '';
