@@ -18,10 +18,10 @@ from verify.checks.measuring.samples import Formula, sampled_rates
 from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import POWER, Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound
-from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw, binomial_interval
 from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
 from verify.evidence.moments import Moments, Scatter
+from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
 from verify.verdict import Verdict, decide
 
@@ -32,8 +32,6 @@ WANTED = {"mean": 0.1, "mean square": 0.3, "variance": 0.2, "directions": 0.4, "
 """The violation that each must see, and by which a wrong subject is wrong: relative, or orders for an exponent."""
 BATCHES = (1, 4, 16, 64)
 FIRST_LOOK = 2048
-SQUARES = 8192
-"""Rows of one mean square, whose number no decision chooses."""
 Evidence: TypeAlias = ComparisonEvidence | RateEvidence
 Decision: TypeAlias = Callable[[Case, Share, Noise, float], Evidence]
 SHARED = "shared by a call"
@@ -84,7 +82,7 @@ class LawAchieved(Frozen):
 
 
 def _stream(
-    case: Case, noise: Noise, *, shift: float = 0.0, factor: Vector | float = 1.0, block: int = BLOCK,
+    case: Case, noise: Noise, *, shift: Vector | float = 0.0, factor: Vector | float = 1.0, block: int = BLOCK,
     together: bool = False,
 ) -> Sampler:  # fmt: skip
     def draw(rng: np.random.Generator, count: int) -> Vector:
@@ -118,10 +116,10 @@ def _level(share: Share, name: str) -> VarianceBound:
 
 def _mean_square(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
     """Around a point one deviation away, as where a bias is as large as the noise."""
-    law = SquareLaw((1.0,) * WIDTH, (1.0, *(0.0,) * (WIDTH - 1)), SQUARES)
-    away = np.array([1.0, *(0.0,) * (WIDTH - 1)])
-    rows = (1 + wrong) ** 0.5 * (noise(case.rng, SQUARES, WIDTH) + away)
-    return SquareDecision("mean square", share, law=law, wanted=WANTED["mean square"]).of((rows**2).sum(axis=1))
+    law = SquareLaw((1.0,) * WIDTH, (1.0, *(0.0,) * (WIDTH - 1)))
+    away, factor = np.array([1.0, *(0.0,) * (WIDTH - 1)]), (1 + wrong) ** 0.5
+    stream = _stream(case, noise, shift=factor * away, factor=factor)
+    return SquareBound("mean square", share, law=law, wanted=WANTED["mean square"]).run(stream)
 
 
 def _correlation(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
