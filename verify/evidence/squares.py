@@ -18,7 +18,7 @@ from spec.exact import Vector
 from verify.evidence.anytime import UNIT, NoiseClass, VarianceBets
 from verify.evidence.betting import LONGER, MUCH_LONGER, NOTHING, OFTEN, SEEN_CALLS, beyond, class_of, is_decided
 from verify.evidence.budget import EFFORT_STEP
-from verify.evidence.decisions import LIMIT, MOST, ROUNDING, SampledDecision
+from verify.evidence.decisions import FEW, LIMIT, MOST, ROUNDING, SampledDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Relation
 from verify.evidence.moments import Moments
@@ -87,7 +87,7 @@ class SquareBound(SampledDecision):
             found = self.looked(bets, moments)
             longer = LONGER if found.broken or self._is_light(moments.shape) else MUCH_LONGER
             enough = min(longer * min(self.needed, LIMIT), MOST) * EFFORT_STEP**self.share.level
-            if is_decided(found) or moments.count >= max(enough, SEEN_CALLS * sampler.block):
+            if is_decided(found) or moments.count >= max(enough, SEEN_CALLS * sampler.block, FEW):
                 return found
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
 
@@ -115,6 +115,8 @@ class SquareBound(SampledDecision):
         broken = self._beyond(within, moments)
         if from_above and measured - level > up + rounding:
             broken = None  # that needs no class
+        elif not from_above and level - measured > down and moments.count < FEW and self.share.noise is None:
+            broken = f"{moments.count} samples may lack what one in a hundred has, and {FEW} would not"
         broken = (correlated(shape) if not shape.is_silent else None) or shared(moments, 0.0) or broken
         unseen = broken is not None or moments.calls.count < SEEN_CALLS
         return self.compared(
