@@ -21,7 +21,7 @@ from verify.evidence.intervals import Looks, mean_square_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.orders import bent
+from verify.evidence.orders import bent, beside_law
 from verify.evidence.premises_of_laws import law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.evidence.squares import SquareBound
@@ -105,16 +105,8 @@ def _exact_law(settings: Sequence[Setting], truth: Truth) -> RateEvidence:
 
 
 def _straightened(estimates: Sequence[Estimate], law: RateEvidence, share: Share) -> RateEvidence:
-    """Power of alpha in the samples; the law's, divided out and put back, is known to its interval."""
-    first, straight = law.points[0], []
-    for one, exact in zip(estimates, law.points, strict=True):
-        bent = exact.measured / (first.measured * (exact.at / first.at) ** law.exponent)
-        scaled = {name: getattr(one, name) / bent for name in ("value", "low", "high")}
-        straight.append(replace(one, **scaled, predicted=exact.measured / bent))
-    rate = _raw(straight, share)
-    below, above = law.interval[0] - law.exponent, law.interval[1] - law.exponent
-    points = tuple(one.point("alpha") for one in estimates)
-    return rate.model_copy(update={"interval": (rate.interval[0] + below, rate.interval[1] + above), "points": points})
+    """Power of alpha in the samples, what its exact law bends divided out."""
+    return beside_law(estimates, law, lambda straight: _raw(straight, share))
 
 
 def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:

@@ -6,7 +6,7 @@ draws at one point, whose variance is twice that of one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,9 +35,9 @@ from verify.checks.measuring.silence import require_noise
 from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.correlations import DirectionBound
 from verify.evidence.intervals import EmpiricalBernstein
-from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
-from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence, Relation
+from verify.evidence.orders import beside_law
+from verify.evidence.rates import Estimate, fit_power_law, fit_rate
 from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.truth.pair import Truth
 
@@ -175,7 +175,7 @@ def mean_square_smoothness(case: Case) -> Measurement:
         for distance in DISTANCES:
             setting = _oracle(case, JUMP, case.x, y, distance)
             estimates.append(jump_estimate(setting, {"distance": distance}, parts=2 * len(DISTANCES)))
-        rate = bent(fit_power_law(estimates, case.share, quantity=f"{name}, jump noise")["distance"])
+        rate = _by_law(case, estimates, f"{name}, jump noise", "distance")
         values: dict[str, float | str] = {f"mean square at distance {p.at:g}": p.measured for p in rate.points}
         return Measurement((rate,), values, "Two points d apart see the jump fall between them with probability ~ d.")
     evidence = []
@@ -268,4 +268,13 @@ def jumping_rate(
         estimates.append(
             replace(one, value=one.value / unit, low=one.low / unit, high=one.high / unit, predicted=predicted)
         )
-    return bent(fit_power_law(estimates, case.share, quantity=quantity)["alpha"])
+    return _by_law(case, estimates, quantity, "alpha")
+
+
+def _by_law(case: Case, estimates: Sequence[Estimate], quantity: str, variable: str) -> RateEvidence:
+    """The power of a variable in mean squares under jump noise, whose exact values are known."""
+    points = [Point(at=one.at[variable], measured=one.predicted or 0.0) for one in estimates]
+    law = fit_rate(points, quantity=f"{quantity}, exact law", variable=variable)
+    return beside_law(
+        estimates, law, lambda given: fit_power_law(given, case.share, quantity=quantity, bends=False)[variable]
+    )
