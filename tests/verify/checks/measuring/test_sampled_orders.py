@@ -60,7 +60,7 @@ def test_what_leaves_the_formula_is_never_supported_for_looking_like_its_order(l
 
 def test_what_is_of_another_order_is_refuted_within_a_class_that_was_tested_and_named():
     found, look = order(lambda N: 1 / N + 0.05)
-    assert (found.verdict, look) == (Verdict.REFUTED, 4)
+    assert (found.verdict, look) == (Verdict.REFUTED, 5)
     assert "sums of N_g⁻¹ to the powers 0 to 2 with coefficients ≥ 0, tested to 5%" in found.sentence
     # A plain power is no function of the class and of none that is like it: no pole and no zero makes it N⁻¹.
     other, _ = order(lambda N: N**-0.5)
