@@ -16,7 +16,14 @@ from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
 from verify.campaign.calibration.calibration_page import RARER, Counted, page
 from verify.campaign.calibration.drift_price import price
-from verify.campaign.calibration.law_columns import SIZES, LawAchieved, run_laws, smallest_found, summarise_laws
+from verify.campaign.calibration.law_columns import (
+    SIZES,
+    LawAchieved,
+    run_laws,
+    smallest_as_asked,
+    smallest_found,
+    summarise_laws,
+)
 from verify.campaign.calibration.seeds import FIRST, Seeds, kept, run_seeds
 from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.starting import context
@@ -118,7 +125,8 @@ def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
     again = min(TEN, asked.runs)
     by_law = {name: smallest_found(name, again, seed=asked.seed, budget=asked.budget) for name in SIZES}
     prices = tuple(price(values, share, few) for values in VALUES)
-    return Counted(found, laws, far, prices, share.error, by_law, again)
+    as_asked = smallest_as_asked(again, seed=asked.seed, error=share.error)
+    return Counted(found, laws, far, prices, share.error, by_law, again, as_asked)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
@@ -185,26 +186,55 @@ def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAch
     return tuple(made)
 
 
-SIZES = {"mean": (0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3), "variance": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)}
-"""Violations tried, ascending: a bias in root mean squares of the noise, and a variance's relative excess."""
+SIZES = {
+    "mean": (0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3),
+    "mean square": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0),
+    "variance": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0),
+}
+"""Violations tried, ascending: a bias in root mean squares of the noise, and the relative excess of the others."""
 FOUND = 0.9
 """Share of runs that must find one."""
+AS_ASKED = {"mean": (0.01, (0.003, 0.005, 0.007, 0.01, 0.014)), "variance": (0.05, (0.02, 0.03, 0.05, 0.07, 0.1))}
+"""The violation that the statements on the oracles ask for, and those tried, under Gaussian noise."""
 
 
 def smallest_found(name: str, runs: int, *, seed: int, budget: float) -> dict[str, float]:
     """By law the smallest violation tried that is refuted in nine of ten runs; ``inf`` where none is."""
-    return {law: _smallest(name, law, runs, seed, Share(budget)) for law in NOISE_LAWS if (name, law) not in NOT_ASKED}
+
+    def refuted(law: str, number: int, which: int) -> bool:
+        case = bare_case(seed, number, 2000 + which, 1)
+        item = DECISIONS[name](case, Share(budget), NOISE_LAWS[law], SIZES[name][which])
+        return decide(case.bound, [item]).verdict is Verdict.REFUTED
+
+    laws = [law for law in NOISE_LAWS if (name, law) not in NOT_ASKED]
+    return {law: _smallest(SIZES[name], runs, partial(refuted, law)) for law in laws}
 
 
-def _smallest(name: str, law: str, runs: int, seed: int, share: Share) -> float:
-    sizes = SIZES[name]
+def smallest_as_asked(runs: int, *, seed: int, error: float) -> dict[str, float]:
+    """The same of the decisions on the oracles of a full run, at the error of one of them."""
+    gauss, share = NOISE_LAWS["Gauss"], Share(error)
+
+    def refuted(name: str, number: int, which: int) -> bool:
+        wanted, sizes = AS_ASKED[name]
+        case, size = bare_case(seed, number, 3000 + which, 1), sizes[which]
+        if name == "mean":
+            mean = MeanBound(name, share, width=WIDTH, second_moment=float(WIDTH), wanted=wanted)
+            item = mean.run(_stream(case, gauss, shift=size, block=mean.block))
+        else:
+            bound = replace(_level(share, name), relation="<=", wanted=wanted)
+            item = bound.run(_stream(case, gauss, factor=(1 + size) ** 0.5))
+        return decide(case.bound, [item]).verdict is Verdict.REFUTED
+
+    return {name: _smallest(sizes, runs, partial(refuted, name)) for name, (_, sizes) in AS_ASKED.items()}
+
+
+def _smallest(sizes: Sequence[float], runs: int, refuted: Callable[[int, int], bool]) -> float:
+    """By halving: ``refuted`` tells of a run by its number and the violation's place."""
 
     def finds(which: int) -> bool:
         missed = 0
         for number in range(runs):
-            case = bare_case(seed, number, 2000 + which, 1)
-            item = DECISIONS[name](case, share, NOISE_LAWS[law], sizes[which])
-            missed += decide(case.bound, [item]).verdict is not Verdict.REFUTED
+            missed += not refuted(number, which)
             if missed > (1 - FOUND) * runs:
                 return False
         return True
