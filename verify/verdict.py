@@ -19,17 +19,7 @@ from verify.evidence.model import (
     Rung,
     weakest,
 )
-from verify.evidence.orders import (
-    among,
-    by_formulas,
-    claimed_in,
-    has_its_values,
-    has_no_order,
-    power,
-    times,
-    where_held,
-    whose,
-)
+from verify.evidence.orders import among, by_formulas, claimed_in, has_its_values, power, times, where_held, whose
 
 
 class Verdict(StrEnum):
@@ -160,7 +150,7 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
     broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)
     # What is no function of the class that was to tell its order may be a power that the claim rules out.
-    another = broken and rate.settled and has_no_order(rate)
+    another = broken and rate.settled and words.has_no_order(rate)
     sampled = rate.rung == "statistical" and rate.exponent != math.inf and not another
     if sampled and (told := _of_class(bound, rate)) is not None:
         return decision(*told)
@@ -208,7 +198,7 @@ def _of_class(bound: Bound, rate: RateEvidence) -> tuple[Verdict, str, float | N
         return None
     low, high = sorted(sign * (end - claimed) for end in rate.class_orders)
     lead = f"{rate.quantity} {words.class_left(rate)}; {shown}"
-    if not has_no_order(rate):
+    if not words.has_no_order(rate):
         broken = {"upper": high < 0, "lower": low > 0}.get(bound.tag, high < 0 or low > 0)
         holds = {"upper": low >= 0, "lower": high <= 0}.get(bound.tag, low == high == 0)
         if broken or (holds and order is None):

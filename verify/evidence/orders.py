@@ -29,7 +29,7 @@ from verify.evidence.budget import Share
 from verify.evidence.laws import log_variance_interval
 from verify.evidence.model import LETTERS, CertifiedBound, RateEvidence, raised
 from verify.evidence.rates import Estimate
-from verify.evidence.undecided import symbol
+from verify.evidence.undecided import has_no_order, symbol
 
 SEEN = 0.05
 """Half-width, as a share, of the intervals at which a class of functions has been tested."""
@@ -152,11 +152,6 @@ def _boxed(estimates: Sequence[Estimate], share: Share) -> list[Estimate]:
 def bent(rate: RateEvidence) -> RateEvidence:
     """A fitted rate read within the class of powers that bend once."""
     return rate.model_copy(update={"function_class": BENT})
-
-
-def has_no_order(rate: RateEvidence) -> bool:
-    """Whether no function of the class that was to tell its order runs through its intervals."""
-    return rate.class_orders == EMPTY
 
 
 def among(rate: RateEvidence, *, refuted: bool = False) -> str:

@@ -132,8 +132,8 @@ def noise_floor(case: Case) -> Measurement:
             "stationary mean squared error", case.share, wanted=wanted, predicted=predicted,
             law=SquareLaw.of(mean, covariance[: iteration.m]), context={"η": iteration.eta_y},
         )  # fmt: skip
-        held.append(decision.run(error_sampler(constant, truth, call, noise, block=RUNS_A_CALL, pair=False)))
-        sweeps.append(error_sampler(constant, truth, call, noise, block=RUNS_A_CALL, pair=False))
+        held.append(decision.run(error_sampler(constant, call, noise, block=RUNS_A_CALL, pair=False)))
+        sweeps.append(error_sampler(constant, call, noise, block=RUNS_A_CALL, pair=False))
     exact = _exact_floors(settled_iteration(case.instance, truth, sigma=noise.scale("g.y")))
     rate = _rate_of_floors(case, exact, iterations, sweeps)
     values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {e.context['η']:g}": e.measured for e in held}
@@ -189,7 +189,7 @@ def samples_for_accuracy(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case.instance, truth, sigma=SMALL.scale("g.y"))
     law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})
-    rate, _, held = measured_steps(case, truth, iteration, law, power=1.0, name="inner_tol")
+    rate, _, held = measured_steps(case, iteration, law, power=1.0, name="inner_tol")
     note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
     return Measurement((rate, held, law), values_at("steps to δ", rate.points, ".3g"), note)
 
@@ -229,7 +229,7 @@ def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: f
         law=SquareLaw.of(mean, covariance[: iteration.m]), relation="<=", predicted=floor, wanted=0.6,
     )  # fmt: skip
     call = call_of(averaged, iteration, steps)
-    return decision.run(error_sampler(averaged, truth, call, noise, block=RUNS_A_CALL, pair=False))
+    return decision.run(error_sampler(averaged, call, noise, block=RUNS_A_CALL, pair=False))
 
 
 def _distance(case: Case, truth: Truth, call: Call) -> float:

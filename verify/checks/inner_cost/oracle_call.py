@@ -103,7 +103,7 @@ def whole_call(case: Case) -> Measurement:
 def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
     rate = _counted(case, truth, batch=batch)
-    return Measurement((rate, accurate(case, truth)), values_at("calls at alpha", rate.points), note)
+    return Measurement((rate, accurate(case)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -250,7 +250,7 @@ def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     return fit_rate(points, quantity="gradient samples of one call", variable="alpha")
 
 
-def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
+def accurate(case: Case) -> ComparisonEvidence:
     """The subject's pair after the counted steps: within α³ in mean square, at one α of the sweep."""
     alpha = HELD_ALPHA
     iteration, steps = enough(case, alpha)
@@ -260,7 +260,7 @@ def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
         law=SquareLaw.of(*law_at(case, iteration, steps)), predicted=(1 + ACCURATE) * alpha**6, wanted=1.0,
         context={"alpha": alpha, "steps": float(steps)},
     )  # fmt: skip
-    return decision.run(error_sampler(case, truth, call, noise_of(case), block=CALLED))
+    return decision.run(error_sampler(case, call, noise_of(case), block=CALLED))
 
 
 def noise_of(case: Case) -> Noise:

@@ -13,7 +13,7 @@ from spec import Noise, OracleParameters
 from spec.atlas import Instance
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.premises import additive
+from verify.checks.measuring.premises import additive, regular_truth
 from verify.evidence.budget import EFFORT_STEP, Share
 from verify.evidence.intervals import Looks
 from verify.evidence.laws import SquareLaw, normal_upper
@@ -51,7 +51,7 @@ SWEEP_BLOCK, HELD_BLOCK = 512, 128
 
 
 def measured_steps(
-    case: Case, truth: Truth, iteration: LinearIteration, law: RateEvidence, *, power: float, name: str
+    case: Case, iteration: LinearIteration, law: RateEvidence, *, power: float, name: str
 ) -> tuple[RateEvidence, ComparisonEvidence, ComparisonEvidence]:
     """Steps against δ**power over the subject's iterations, the mean square's slope off the law's, and its size.
 
@@ -60,8 +60,8 @@ def measured_steps(
     Under a constant step the best size for each number of steps is used. ``law`` has the steps by the exact iteration.
     Samples grow until both powers are decided, each look at its part of the share; the size is decided by bets.
     """
-    sweep = _Sweep.of(case, truth, iteration)
-    planned, held = Looks(2, case.share.error), _held(case, truth, iteration)
+    sweep = _Sweep.of(case, iteration)
+    planned, held = Looks(2, case.share.error), _held(case, iteration)
     sizes = _sizes(case, iteration, law, power)
     while True:
         look = max(1, sweep.samplers[0].look)
@@ -91,7 +91,7 @@ class _Sweep:
     """Mean squares by the exact law."""
 
     @classmethod
-    def of(cls, case: Case, truth: Truth, iteration: LinearIteration) -> _Sweep:
+    def of(cls, case: Case, iteration: LinearIteration) -> _Sweep:
         start, made, calls, squares = float(np.linalg.norm(iteration.start)), [], [], []
         for steps in times(case):
             sized = sized_for(case, iteration, steps)
@@ -99,7 +99,7 @@ class _Sweep:
             square = float(mean @ mean + np.trace(covariance))
             root = np.linalg.inv(np.linalg.cholesky(covariance))
             call = call_of(case, sized, steps)
-            made.append(error_sampler(case, truth, call, SMALL, block=SWEEP_BLOCK, white=(mean, root)))
+            made.append(error_sampler(case, call, SMALL, block=SWEEP_BLOCK, white=(mean, root)))
             calls.append(steps / log(start / sqrt(square)) if constant_step(case) else float(steps))
             squares.append(square)
         return cls(times(case), tuple(made), tuple(calls), tuple(squares))
@@ -145,13 +145,14 @@ def times(case: Case) -> tuple[int, ...]:
 
 
 def error_sampler(
-    case: Case, truth: Truth, call: Call, noise: Noise, *, block: int, pair: bool = True,
+    case: Case, call: Call, noise: Noise, *, block: int, pair: bool = True,
     white: tuple[Vector, Vector] | None = None,
 ) -> Sampler:  # fmt: skip
     """Errors of y, and of the active rows' multipliers if asked, over independent iterations, ``block`` a call.
 
     ``white`` are a mean to take off, shape (k,), and a matrix to apply, shape (k, k).
     """
+    truth = regular_truth(case.instance)
     active = truth.active > 0
     problem = case.instance.with_noise(noise).problem
 
@@ -235,7 +236,7 @@ def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
     )  # fmt: skip
 
 
-def _held(case: Case, truth: Truth, iteration: LinearIteration) -> ComparisonEvidence:
+def _held(case: Case, iteration: LinearIteration) -> ComparisonEvidence:
     """The subject's mean squared error against the law's: constants count beside powers."""
     steps = times(case)[HELD]
     sized = sized_for(case, iteration, steps)
@@ -244,4 +245,4 @@ def _held(case: Case, truth: Truth, iteration: LinearIteration) -> ComparisonEvi
         wanted=CONSTANT_SEEN,
         context={"step size": sized.eta_y, "solver": "constant step" if constant_step(case) else "averaged"},
     )  # fmt: skip
-    return decision.run(error_sampler(case, truth, call_of(case, sized, steps), SMALL, block=HELD_BLOCK))
+    return decision.run(error_sampler(case, call_of(case, sized, steps), SMALL, block=HELD_BLOCK))
