@@ -227,10 +227,14 @@ def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
     # Where the subject is right they are 1 throughout.
     fit = fit_power_law(ratios, share, quantity="", bends=False)["steps"]
     low, high = fit.interval
-    half = max(high - fit.exponent, fit.exponent - low)
+    power, half = fit.exponent, max(high - fit.exponent, fit.exponent - low)
+    if math.isnan(power):  # too few samples to fit
+        first, last = ratios[0], ratios[-1]
+        power, half = log(last.value / first.value) / log(last.at["steps"] / first.at["steps"]), math.inf
+    seen = math.inf if fit.detectable is None else fit.detectable - RESOLVED
     return compare(
-        "power of the steps in the mean squared error over the exact law's", fit.exponent, "==", 0.0, half,
-        rung="statistical", error_rate=share.error, detectable=(fit.detectable or 0.0) - RESOLVED, wanted=0.15,
+        "power of the steps in the mean squared error over the exact law's", power, "==", 0.0, half,
+        rung="statistical", error_rate=share.error, detectable=seen, wanted=0.15,
         power=1 - share.missed, samples=fit.samples, samples_needed=fit.samples_needed,
         law="exponent (log chi-square)",
     )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from math import log1p
 
 import numpy as np
@@ -13,7 +12,7 @@ from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
-from verify.evidence.budget import Share
+from verify.evidence.budget import EFFORT_STEP, Share
 from verify.evidence.decisions import smallest
 from verify.evidence.intervals import Looks
 from verify.evidence.laws import log_variance_interval
@@ -45,6 +44,8 @@ RATE_LOOKS = 4
 """Looks at a rate before it is left undecided: 2, 8, 32 and 128 thousand samples a point."""
 ROOM = 0.7
 """Share of what a formula's values may leave, for the intervals; the rest is for their middles, off by chance."""
+PLAIN_LOOKS = 2
+"""Looks at 2 and 8 thousand samples, which refute most of what is wrong."""
 RATE_FURTHER = 2
 """Looks beyond those where estimates are not Gaussian."""
 
@@ -159,14 +160,11 @@ def _agreeing(settings: Sequence[tuple[dict[str, float], Sampler, float]], plann
 
 
 def _size(planned: Looks, look: int, agreeing: int | None) -> int:
-    """Samples a point at a look: as planned, but that the first beyond what shows a formula's values is at that."""
-    if agreeing is None or planned.size(look) < agreeing:
+    """Samples a point at a look: as planned, but that the third at the latest is at what shows a formula's values."""
+    if agreeing is None:
         return planned.size(look)
-    return agreeing * (planned.size(look) // planned.first) // (_first_beyond(planned, agreeing) // planned.first)
-
-
-def _first_beyond(planned: Looks, size: int) -> int:
-    return next(found for k in count(1) if (found := planned.size(k)) >= size)
+    before = next((k for k in range(1, PLAIN_LOOKS + 1) if planned.size(k) >= agreeing), PLAIN_LOOKS + 1)
+    return planned.size(look) if look < before else int(agreeing * EFFORT_STEP ** (look - before))
 
 
 def sampled_rates(
