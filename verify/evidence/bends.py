@@ -171,6 +171,7 @@ class Bends:
             wide = self.boxes[1] - self.boxes[0]
             lows, highs = self._through(-wide, wide)
             seen, off, own = lows <= highs, np.maximum(-lows, highs), 0.0
+            nearest = np.maximum(0.0, np.maximum(lows, -highs))
         else:
             seen = np.ones((len(self._shapes), len(SIZES)), dtype=np.bool_)
             for contrast in self.contrasts:
@@ -181,11 +182,12 @@ class Bends:
                 seen &= np.abs(self._shapes @ contrast) <= noise
             off = np.abs(self._shapes @ self.row)
             own = sum(max(abs(end) for end in self.errors(self.row, part / 2)) for part in (error, missed))
+            nearest = off - own
         tried = self._tried(reach)
         widest = float(off[seen & tried].max()) + own
-        beyond = off[seen & ~tried & self._rational]
-        if beyond.size and widest + own >= float(beyond.min()):
-            return max(1.0, float(beyond.max())) + own + widest
+        beyond = seen & ~tried & self._rational
+        if beyond.any() and widest >= float(nearest[beyond].min()):
+            return max(1.0, float(off[beyond].max())) + own + widest
         return widest
 
     @property
