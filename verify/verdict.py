@@ -19,7 +19,7 @@ from verify.evidence.model import (
     Rung,
     weakest,
 )
-from verify.evidence.orders import by_formulas, claimed_in, has_its_values, power, times, where_held, whose
+from verify.evidence.orders import among, by_formulas, claimed_in, has_its_values, power, times, where_held, whose
 
 
 class Verdict(StrEnum):
@@ -146,30 +146,33 @@ def _decide_rate(bound: Bound, rate: RateEvidence) -> Decision:
     verb = "is stated as" if rate.rung == "cited" else "scales as"
     if rate.exponent == math.inf and bound.tag == "upper":
         return decision(Verdict.SUPPORTED, f"{rate.quantity} is exactly zero here; {shown} holds trivially.", math.inf)
-    if rate.rung == "statistical" and rate.exponent != math.inf and (told := _of_class(bound, rate)) is not None:
+    too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
+    too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
+    broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)
+    # What is no function of the class that was to tell its order may be a power that the claim rules out.
+    another = broken and rate.settled and words.has_no_order(rate)
+    sampled = rate.rung == "statistical" and rate.exponent != math.inf and not another
+    if sampled and (told := _of_class(bound, rate)) is not None:
         return decision(*told)
     if math.isinf(low) and math.isinf(high) and low < high:
         return decision(Verdict.INCONCLUSIVE, words.unread(rate))
     measured = f"{rate.quantity} {verb} {words.read_power(rate)}{words.read_over(rate)}; claimed {shown}"
     if rate.exponent == math.inf:
         measured = f"{rate.quantity} is exactly zero here, smaller than every power; claimed {shown}"
-    too_big, not_too_big = gain_high < -RESOLUTION, gain_low >= -RESOLUTION
-    too_small, not_too_small = gain_low > RESOLUTION, gain_high <= RESOLUTION
-    broken = {"upper": too_big, "lower": too_small}.get(bound.tag, too_big or too_small)
     holds = {"upper": not_too_big, "lower": not_too_small}.get(bound.tag, not_too_big and not_too_small)
     if rate.limit is not None:  # some exponent that the samples leave must meet the claim
         holds &= {"upper": gain_high >= 0, "lower": gain_low <= 0}.get(bound.tag, gain_low <= 0 <= gain_high)
     if (broken or holds) and (hidden := _hidden_bend(rate, bound, refutes=broken)) is not None:
         return decision(Verdict.INCONCLUSIVE, f"{measured}; {hidden}")
     if broken:
-        return decision(Verdict.REFUTED, f"{measured}{_under(rate)}.")
+        return decision(Verdict.REFUTED, f"{measured}{among(rate, refuted=True)}.")
     if holds and rate.formula_order is not None:
         return decision(Verdict.INCONCLUSIVE, f"{measured}; {words.left_formula(rate)}")
     if holds:
         loose_by = gain_low if bound.tag == "upper" and gain_low >= LOOSE else None
         loose = f"; the bound is loose by {_in_orders(words.number(abs(rate.exponent - claimed)))}" if loose_by else ""
         return decision(
-            Verdict.SUPPORTED, f"{measured}{loose}{_under(rate)}.", loose_by and abs(rate.exponent - claimed)
+            Verdict.SUPPORTED, f"{measured}{loose}{among(rate)}.", loose_by and abs(rate.exponent - claimed)
         )
     formula = rate.formula_order is not None
     why = words.left_formula(rate) if formula else words.undecided(rate, claimed, RESOLUTION)
@@ -195,21 +198,16 @@ def _of_class(bound: Bound, rate: RateEvidence) -> tuple[Verdict, str, float | N
         return None
     low, high = sorted(sign * (end - claimed) for end in rate.class_orders)
     lead = f"{rate.quantity} {words.class_left(rate)}; {shown}"
-    if rate.class_orders[0] <= rate.class_orders[1]:
+    if not words.has_no_order(rate):
         broken = {"upper": high < 0, "lower": low > 0}.get(bound.tag, high < 0 or low > 0)
         holds = {"upper": low >= 0, "lower": high <= 0}.get(bound.tag, low == high == 0)
         if broken or (holds and order is None):
-            return Verdict.REFUTED if broken else Verdict.SUPPORTED, f"{lead}{_under(rate)}.", None
+            return Verdict.REFUTED if broken else Verdict.SUPPORTED, f"{lead}{among(rate)}.", None
     return (
         Verdict.INCONCLUSIVE,
         f"{lead}; {words.left_formula(rate) if order is not None else words.no_limit(rate)}",
         None,
     )
-
-
-def _under(rate: RateEvidence) -> str:
-    """The class of functions that a sampled order is told in."""
-    return f", among {rate.function_class}" if rate.rung == "statistical" and rate.function_class else ""
 
 
 def _hidden_bend(rate: RateEvidence, bound: Bound, *, refutes: bool) -> str | None:

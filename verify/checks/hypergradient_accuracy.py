@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import ceil, sqrt
 
 import numpy as np
@@ -16,14 +16,16 @@ from verify.checks.measuring.premises import additive, at_truth, estimate, regul
 from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, Setting, second_moment
 from verify.checks.measuring.silence import require_noise
 from verify.evidence.budget import Share
-from verify.evidence.decisions import SquareDecision, VarianceDecision
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.intervals import Looks, mean_square_interval
-from verify.evidence.laws import SquareLaw, normal_upper
-from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Point, RateEvidence
+from verify.evidence.laws import SquareLaw
+from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.moments import Moments
-from verify.evidence.orders import bent
+from verify.evidence.orders import bent, beside_law
 from verify.evidence.premises_of_laws import law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.squares import SquareBound
+from verify.evidence.streams import Sampler, Streams
 from verify.truth.geometry import Geometry, solve
 from verify.truth.pair import Truth, exact_bias
 from verify.verdict import decide
@@ -43,10 +45,10 @@ FEW = 1 << 10
 """Samples a block of the mean squared error; each averages N_g draws."""
 SEEN = 0.2
 """Relative error of the total variance that must be seen; it decides how often the stages are drawn."""
-MARGIN = 1.6
-"""On the sample size from a normal tail: a sum of squares has a heavier one."""
-FURTHER_SAMPLES = 15
-"""Times as many samples again where their law says less of a mean square than a Gaussian one."""
+STAGES = 64
+"""Draws of the stages a block: each is a call of its own."""
+LEAST_APART = 1 << 14
+"""Samples behind a subject's own variance, where it is not the stated one."""
 LARGE_SLIP = 1.0
 """Length of the rare error of ỹ* with which a first moment of α³ is spent."""
 
@@ -103,16 +105,8 @@ def _exact_law(settings: Sequence[Setting], truth: Truth) -> RateEvidence:
 
 
 def _straightened(estimates: Sequence[Estimate], law: RateEvidence, share: Share) -> RateEvidence:
-    """Power of alpha in the samples; the law's, divided out and put back, is known to its interval."""
-    first, straight = law.points[0], []
-    for one, exact in zip(estimates, law.points, strict=True):
-        bent = exact.measured / (first.measured * (exact.at / first.at) ** law.exponent)
-        scaled = {name: getattr(one, name) / bent for name in ("value", "low", "high")}
-        straight.append(replace(one, **scaled, predicted=exact.measured / bent))
-    rate = _raw(straight, share)
-    below, above = law.interval[0] - law.exponent, law.interval[1] - law.exponent
-    points = tuple(one.point("alpha") for one in estimates)
-    return rate.model_copy(update={"interval": (rate.interval[0] + below, rate.interval[1] + above), "points": points})
+    """Power of alpha in the samples, what its exact law bends divided out."""
+    return beside_law(estimates, law, lambda straight: _raw(straight, share))
 
 
 def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:
@@ -130,67 +124,40 @@ def decomposition(case: Case) -> Measurement:
     n, variance = len(case.x), second_moment(setting, LOUD) / N_g
     if not case.as_written:
         require_noise(setting, variance)
-    count = case.share.times(ERROR_SAMPLES * 2)
-    law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)), count)
+    law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)))
     factor = 2 if case.as_written else 1
-    decision = SquareDecision(
-        quantity=f"mean squared error at N_g = {N_g}", law=law, share=case.share,
-        relation="<=" if case.as_written else "==", predicted=factor * (variance + bias**2), wanted=0.2,
+    decision = SquareBound(
+        f"mean squared error at N_g = {N_g}", case.share, law=law, relation="<=" if case.as_written else "==",
+        predicted=factor * (variance + bias**2), wanted=0.2,
         context={"alpha": PREASYMPTOTIC, "variance": variance, "squared bias": bias**2},
     )  # fmt: skip
-    drawn = _Drawn(setting, truth.grad_F, case.fresh_rng())
-    found = decision.of(drawn.more(count))
-    if found.law in STANDS_FOR and found.holds and not found.powered:
-        # Samples of another law say less: more of them, as a look of the next level.
-        later = replace(case.share, level=case.share.level + 1)
-        squares = drawn.more(FURTHER_SAMPLES * count)
-        found = replace(decision, law=replace(law, count=len(squares)), share=later).of(squares)
+    errors = setting.sampler(block=FEW, around=truth.grad_F)
+    found = decision.run(errors)
     own = VarianceDecision("variance of the estimate", case.share, level=variance, width=n)
-    seen = own.evidence(drawn.moments, case.share.error)
+    seen = own.evidence(errors.moments, case.share.error)
     if found.holds or seen.holds:
         return Measurement((found,))
     said = f"{ANOTHER_LAW}: a variance of {seen.measured:.4g}, not {variance:.4g}"
     if not 0 < seen.measured < variance:
         return Measurement((found.model_copy(update={"quantity": f"{found.quantity} ({ANOTHER_LAW})"}),))
-    return Measurement((_with_own_variance(decision, drawn, bias**2, said),))
+    return Measurement((_with_own_variance(decision, setting, errors, bias**2, said),))
 
 
-@dataclass
-class _Drawn:
-    """Estimates of one setting around the true hypergradient, as many as were asked for."""
-
-    setting: Setting
-    around: Vector
-    rng: np.random.Generator
-    moments: Moments = field(init=False)
-    _squares: list[Vector] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.moments = Moments(self.around)
-
-    def more(self, count: int) -> Vector:
-        """Squared errors of all so far, and of so many more."""
-        rows = self.setting.draw(self.rng, count)
-        self.moments.add(rows)
-        self._squares.append(((rows - self.around) ** 2).sum(axis=1))
-        return np.concatenate(self._squares)
-
-
-def _with_own_variance(decision: SquareDecision, drawn: _Drawn, squared_bias: float, said: str) -> ComparisonEvidence:
+def _with_own_variance(
+    decision: SquareBound, setting: Setting, errors: Sampler, squared_bias: float, said: str
+) -> ComparisonEvidence:
     """Less noise than the problem states is allowed: its own variance, from other draws, takes the stated one's place.
 
     Noise of the stated variance comes here by an error alone, so comparison and variance have half of it each.
     """
-    n, count, share = len(drawn.around), drawn.moments.count, decision.share.part(2)
-    apart = _Drawn(drawn.setting, drawn.setting.mean, drawn.rng)
-    apart.more(count)
-    own = apart.moments.variance
+    n, share = errors.moments.mean.size, decision.share.part(2)
+    apart = setting.sampler(block=FEW).reach(max(errors.moments.count, LEAST_APART))
+    own = apart.variance
     level = VarianceDecision("variance of the estimate", share, level=own, width=n)
-    unsure = level.evidence(apart.moments, share.error).tolerance
-    law = SquareLaw((own / n,) * n, (squared_bias, *(0.0,) * (n - 1)), count)
+    unsure = level.evidence(apart, share.error).tolerance
+    law = SquareLaw((own / n,) * n, (squared_bias, *(0.0,) * (n - 1)))
     factor = 2 if decision.relation == "<=" else 1
-    stated = replace(decision, law=law, share=share, predicted=factor * (own + squared_bias))
-    found = stated.of(drawn.more(0))
+    found = replace(decision, law=law, share=share, predicted=factor * (own + squared_bias)).run(errors)
     checked = f"{found.checked}; {said}" if found.checked else said
     context = {**found.context, "variance": own}
     return found.model_copy(
@@ -206,47 +173,38 @@ def conditional_mean(case: Case) -> Measurement:
     """Total variance over random stages against the mean of the conditional variance, alone or with its partner.
 
     Around the mean given the stages, where that is meant, it is the mean of the conditional variance alone. The stage
-    left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it. The draws of
-    that gradient are turned and scaled together so that their second moment is exact; given them, only the subject's
-    own noise is random, and its law is known.
+    left random is ỹ: it keeps a random gradient of norm about alpha, as a stochastic solver leaves it.
     """
     truth = regular_truth(case.instance)
     alpha = 0.1
     quiet = Setting.at(case, truth, alpha, ADDITIVE)
     n, m = len(case.x), len(truth.y_star)
-    geometry, rng = quiet.geometry, case.fresh_rng()
+    geometry = quiet.geometry
     # So many samples that the conditional variance is a quarter of alpha², like the batch σ²/α² asks.
     N_g = ceil(4 * second_moment(quiet, ADDITIVE) / alpha**2)
     through = solve(geometry.H, geometry.E.T).T * (alpha / sqrt(m))
-    conditional = second_moment(quiet, ADDITIVE) / N_g
-    between = float(np.trace(through @ through.T))
+    conditional, between = second_moment(quiet, ADDITIVE) / N_g, float(np.trace(through @ through.T))
     given = case.as_written and case.sense.expectation == "given"
-    # Relative variance of ‖X‖² around its mean, X Gaussian around conditional means that lie where they should.
-    apart = 0.0 if given else between
-    relative = (2 * conditional**2 / n + 4 * conditional / n * apart) / (conditional + apart) ** 2
-    reach = normal_upper(case.share.single.error / 2) + normal_upper(case.share.missed)
-    count = case.share.times(ceil(MARGIN * relative * (reach / SEEN) ** 2))
-    gradients = _white(rng.standard_normal((count, m)))
-    samples, means = np.empty((count, n)), np.empty((count, n))
-    for i, gradient in enumerate(gradients):
-        slip = solve(geometry.H, (alpha / sqrt(m)) * gradient)
-        call = replace(quiet.call, y_penalty=geometry.minimiser + slip, parameters=OracleParameters(N_g=N_g))
-        there = replace(quiet, call=call)
-        samples[i], means[i] = there.draw(rng, 1)[0], there.mean
-    centre = means if given else means.mean(axis=0)
-    away = ((means - centre) ** 2).sum(axis=1)
-    # The scatter that the law knows is that of the noise: what the means add to each is known and evened out.
-    squares: Vector = ((samples - centre) ** 2).sum(axis=1) - away + away.mean()
-    measured = float(squares.mean())
-    spread = np.zeros(n) if case.as_written else ((means - centre) ** 2).mean(axis=0)
-    law = SquareLaw((conditional / n,) * n, tuple(spread.tolist()), count)
-    decision = SquareDecision(
-        quantity="total variance of the estimate", law=law, share=case.share, wanted=SEEN,
+
+    def draw(rng: np.random.Generator, count: int) -> Vector:
+        rows = np.empty((count, n))
+        for i, gradient in enumerate(rng.standard_normal((count, m))):
+            slip = solve(geometry.H, (alpha / sqrt(m)) * gradient)
+            call = replace(quiet.call, y_penalty=geometry.minimiser + slip, parameters=OracleParameters(N_g=N_g))
+            there = replace(quiet, call=call)
+            rows[i] = there.draw(rng, 1)[0] - (there.mean if given else quiet.mean)
+        return rows
+
+    apart = np.zeros((n, n)) if case.as_written else through @ through.T
+    decision = SquareBound(
+        "total variance of the estimate", case.share, wanted=SEEN,
+        law=SquareLaw.of(np.zeros(n), conditional / n * np.eye(n) + apart),
         context={"alpha": alpha, "N_g": float(N_g), "mean conditional variance": conditional,
                  "variance of the conditional mean": between},
     )  # fmt: skip
-    evidence = decision.of(squares)
-    values: dict[str, float | str] = {"total variance": measured, **evidence.context}
+    sampler = case.ledger.keep(Sampler(draw, Streams.of(case.rng), Moments(np.zeros(n)), STAGES))
+    evidence = decision.run(sampler)
+    values: dict[str, float | str] = {"total variance": evidence.measured, **evidence.context}
     note = "The average of conditional variances leaves out how far the conditional means lie apart."
     return Measurement((evidence,), values, note)
 

@@ -77,7 +77,7 @@ def _steps(case: Case, *, power: float, name: str) -> Measurement:
         law = calls_for_accuracy(case, iteration, power=power, name=name)
     else:
         law = _averaged_rate(iteration, power, name)
-    rate, slope, held = measured_steps(case, truth, iteration, law, power=power, name=name)
+    rate, slope, held = measured_steps(case, iteration, law, power=power, name=name)
     values = values_at(f"steps at {name}", rate.points, ".3g")
     note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
     if power == 1.0 or case.as_written:

@@ -15,7 +15,6 @@ from verify.checks.inner_cost.oracle_call import accurate
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.iteration_runs import constant_step
 from verify.checks.measuring.outer_runs import SLOPES, SWEEP, batch, sweep
-from verify.checks.measuring.premises import regular_truth
 from verify.checks.measuring.second_look import looked_twice
 from verify.checks.measuring.whole_runs import FRESH, LARGER, SHARED, TINY, Plan, price, whole_run
 from verify.evidence.model import Evidence, Point
@@ -98,5 +97,5 @@ def inner_loops(case: Case) -> Measurement:
     """Calls that the subject counts for one outer step at α = Θ(ε), the accuracy they buy, and a whole run of such."""
     points = [Point(at=e, measured=price(case, FRESH, e)) for e in STEPS[constant_step(case)]]
     rate = fit_rate(points, quantity="calls counted for one outer step", variable="epsilon")
-    within = accurate(replace(case, instance=TINY), regular_truth(TINY))
+    within = accurate(replace(case, instance=TINY))
     return Measurement((rate, within, *whole_run(case, FRESH).evidence()), values_at("at ε", points))

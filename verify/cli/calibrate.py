@@ -16,7 +16,15 @@ from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
 from verify.campaign.calibration.calibration_page import RARER, Counted, page
 from verify.campaign.calibration.drift_price import price
-from verify.campaign.calibration.law_columns import SIZES, LawAchieved, run_laws, smallest_found, summarise_laws
+from verify.campaign.calibration.law_columns import (
+    SIZES,
+    LawAchieved,
+    run_laws,
+    smallest_as_asked,
+    smallest_found,
+    summarise_laws,
+)
+from verify.campaign.calibration.seeds import FIRST, Seeds, kept, run_seeds
 from verify.campaign.calibration.sweeps import crossings
 from verify.campaign.starting import context
 from verify.checks.measuring.case import full_run_decisions
@@ -24,6 +32,7 @@ from verify.cli import options
 from verify.cli.console import plain_console, print_json_text, progress_bar
 from verify.cli.sources import require_at_least
 from verify.evidence.budget import TOTAL_ERROR, Share
+from verify.report.wording import counted
 
 Row = TypeVar("Row")
 CHUNK = 50
@@ -46,6 +55,11 @@ def calibrate(asked: options.Calibrate) -> int:
     require_at_least("--law-runs", asked.law_runs, 0)
     require_at_least("--seed", asked.seed, 0)
     require_at_least("--jobs", asked.jobs, 1)
+    require_at_least("--seeds", asked.seeds, 0)
+    if asked.record is not None:
+        require_at_least("--seeds", asked.seeds, 1)
+    if asked.seeds:
+        return _seeds(asked)
     if asked.out is not None:
         require_at_least("--law-runs", asked.law_runs, 1)
         refuse_to_replace(asked.out)
@@ -57,6 +71,35 @@ def calibrate(asked: options.Calibrate) -> int:
     else:
         _show(found, asked.runs)
     return 1 if found.outcome == "broken" else 0
+
+
+def _seeds(asked: options.Calibrate) -> int:
+    """Count flips, seed by seed, what is kept beside; 1 where there are any, else 0."""
+    found = (kept(asked.record) if asked.record else None) or Seeds.of(FIRST, [])
+    at_once = asked.jobs or multiprocessing.cpu_count()
+    with progress_bar() as progress:
+        while found.seeds < asked.seeds:
+            spread = _Spread(at_once, asked.seeds, progress, done=found.seeds, chunk=1)
+            first = found.first + found.seeds
+            more = min(2 * at_once, asked.seeds - found.seeds)
+            rows = spread.run(partial(_seeds_from, first=first), more)
+            found = Seeds.of(found.first, [*found.found, *rows])
+            if asked.record:
+                write_files(asked.record.parent, {asked.record.name: found.written()})
+    if asked.as_json:
+        print_json_text(found.written())
+    else:
+        for flip in found.flips:
+            print(f"flip: {flip.key} at seed {flip.seed}: {flip.verdict}")
+        print(
+            f"{found.seeds * found.results:,} sampled results at {found.seeds:,} seeds from {found.first:,} on, "
+            f"{found.results} each: {counted(len(found.flips), 'verdict')} not on record"
+        )
+    return 1 if found.flips else 0
+
+
+def _seeds_from(numbers: range, *, first: int) -> list[list[tuple[str, str]]]:
+    return run_seeds([first + number for number in numbers])
 
 
 def _calibration(asked: options.Calibrate) -> Calibration:
@@ -82,7 +125,8 @@ def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
     again = min(TEN, asked.runs)
     by_law = {name: smallest_found(name, again, seed=asked.seed, budget=asked.budget) for name in SIZES}
     prices = tuple(price(values, share, few) for values in VALUES)
-    return Counted(found, laws, far, prices, share.error, by_law, again)
+    as_asked = smallest_as_asked(again, seed=asked.seed, error=share.error)
+    return Counted(found, laws, far, prices, share.error, by_law, again, as_asked)
 
 
 @dataclass
@@ -93,10 +137,11 @@ class _Spread:
     total: int
     progress: Callable[[int, int, str], None]
     done: int = 0
+    chunk: int = CHUNK
 
     def run(self, run: Callable[[range], list[Row]], runs: int) -> list[Row]:
         """All of them, in their order."""
-        chunks = [range(start, min(start + CHUNK, runs)) for start in range(0, runs, CHUNK)]
+        chunks = [range(start, min(start + self.chunk, runs)) for start in range(0, runs, self.chunk)]
         rows: dict[int, list[Row]] = {}
 
         def keep(chunk: range, ended: list[Row]) -> None:

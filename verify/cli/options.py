@@ -229,6 +229,10 @@ class Calibrate:
     budget: Annotated[float, Option(help="Probability of any false refutation in one run to hold to.")] = 1e-2
     runs: Annotated[int, Option(help="Runs on right subjects, and as many on barely wrong ones.")] = 2000
     law_runs: Annotated[int, Option(help="Runs on noise of other laws, a third of a second each.")] = 200
+    seeds: Annotated[
+        int, Option(help="Run the sampled statements at so many seeds instead, and count verdicts not on record.")
+    ] = 0
+    record: Annotated[File, Option(help="With --seeds: where they are kept, and gone on from.")] = None
     out: Annotated[File, Option(help="Markdown file for the table, with laws at a tenth of the error as well.")] = None
     seed: Seed = 0
     jobs: Jobs = None

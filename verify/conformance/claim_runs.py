@@ -34,7 +34,7 @@ ASKS_FOR: dict[str, frozenset[str]] = {
     "dual_term": frozenset(),
     "noise_pairing": frozenset({
         "stochastic-oracles", "stochastic-oracles/unbiasedness", "stochastic-oracles/bounded-variance",
-        "stochastic-oracles/noise-reaches-gradient",
+        "stochastic-oracles/noise-reaches-gradient", "stochastic-oracles/draws-as-stated",
     }),
 }  # fmt: skip
 """Checks that ask ``hypergradient`` for a choice as written though they judge the repaired claim."""

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf, log, log1p, sqrt
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.special import gammaln, logsumexp
@@ -69,7 +69,7 @@ class VarianceBets:
     gains: Vector = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def against(cls, level: float, width: int, wanted: float) -> VarianceBets:
+    def against(cls, level: float, width: float, wanted: float) -> Self:
         """With half of the wealth on the bet that is best where Gaussian vectors have 1 + wanted times the level."""
         scatter = 1 + 2 / (width * (UNIT - 1))
         best = wanted / (scatter * (1 + wanted) ** 2 - 2 * wanted - 1)

@@ -10,7 +10,8 @@ the other half, so the hull over all open shapes misses the limit with probabili
 
 A power law that noise alone keeps from being told from a crossing far beyond the sweep is granted to be none: while no
 bend shows, only corrections with x <= 1, or ½ for r < 1, are tried, whose sweep has come to the middle of the crossing
-or past it; more for a claim to be supported. Once a bend shows, all are.
+or past it; more for a claim to be supported. Once a bend shows, all are. A claim is refuted only where no rational law
+of a whole order with one pole or zero meets it either, wherever that lies: a/(a + s) looks like a constant.
 """
 
 from __future__ import annotations
@@ -101,27 +102,30 @@ class Bends:
             return bool(low[0, 0] <= high[0, 0])
         return all(low <= value <= high for value, low, high in self._curvatures(error))
 
-    def limit(self, error: float, *, reach: float = 1.0) -> tuple[float, float] | None:
+    def limit(self, error: float, *, reach: float = 1.0, whole: bool = False) -> tuple[float, float] | None:
         """Exponents in the limit of all open laws; ``None`` where no law is open.
 
         Corrections are tried up to ``reach`` times those of a sweep that is past the middle of its crossing; where a
         bend shows, an infinite one tries all, and where the middle of the crossing may lie ahead two orders beyond are
-        open on the side to which local exponents go. Unbounded where a variable has too few values for a curvature.
+        open on the side to which local exponents go. With ``whole`` rational laws are open besides: of a whole
+        exponent in the limit, with one pole or zero wherever it lies. Unbounded where a variable has too few values for
+        a curvature.
         """
         if not self.contrasts:
             return -np.inf, np.inf
-        open_ = self._tried(reach)[:, 1:].copy()
+        seen = np.ones((len(self._shapes), len(SIZES) - 1), dtype=np.bool_)
         if self.boxes is not None:
             lows, highs = self._through(*self.boxes)
         else:
             for contrast, (value, low, high) in zip(self.contrasts, self._curvatures(error), strict=True):
                 least, most = _pairs(value - self._shapes @ contrast)
-                open_ &= (most >= low) & (least <= high)
+                seen &= (most >= low) & (least <= high)
             below, above = self.errors(self.row, error / 2)
             exponents = float(self.row @ self.logs) - self._shapes @ self.row
             lows, highs = exponents - above, exponents - below
         least, most = _pairs(lows)[0], _pairs(highs)[1]
-        open_ &= least <= most
+        seen &= least <= most
+        open_ = seen & self._tried(reach)[:, 1:]
         if not open_.any():
             return None
         low, high = float(least[open_].min()), float(most[open_].max())
@@ -132,7 +136,19 @@ class Bends:
                 low = min(low, float(lows[0, 0]) - POWERS[-1])
             if ahead[~self._falling].any():
                 high = max(high, float(highs[0, 0]) + POWERS[-1])
-        return low, high
+            return low, high
+        ends = self._whole(lows, highs, least, most, seen) if whole else []
+        return min([low, *ends]), max([high, *ends])
+
+    def _whole(self, lows: Vector, highs: Vector, least: Vector, most: Vector, seen: NDArray[np.bool_]) -> list[float]:
+        """Whole exponents in the limit of the open rational laws, wherever they cross over: their ends."""
+        rows = np.flatnonzero(self._rational)
+        # Of a crossing beyond every size the sweep shows the power before it alone.
+        straight = [(float(lows[0, 0]) + step, float(highs[0, 0]) + step) for step in (-1.0, 1.0)]
+        ends = [straight] if straight[0][0] <= straight[0][1] else []
+        ends += [list(zip(least[i][seen[i]], most[i][seen[i]], strict=True)) for i in rows]
+        found = [(np.ceil(low), np.floor(high)) for some in ends for low, high in some]
+        return [float(end) for low, high in found if low <= high for end in (low, high)]
 
     def _tried(self, reach: float) -> NDArray[np.bool_]:
         """Which shapes lie within reach: signs and powers, by size."""
@@ -145,23 +161,39 @@ class Bends:
         return np.asarray(self._shapes[:, -1] @ self.row > 0)
 
     def told(self, error: float, missed: float, reach: float = 1.0) -> float:
-        """How far off a power law is told from every law of the class, but with probability ``missed``."""
+        """How far off a power law is told from every law of the class, but with probability ``missed``.
+
+        Where that is as far off as a rational law whose crossing lies beyond the sweep, it is beyond all of these.
+        """
         if not self.contrasts:
             return np.inf
-        open_ = self._tried(reach)
         if self.boxes is not None:
             wide = self.boxes[1] - self.boxes[0]
             lows, highs = self._through(-wide, wide)
-            open_ &= lows <= highs
-            return float(max(-lows[open_].min(), highs[open_].max()))
-        for contrast in self.contrasts:
-            noise = sum(
-                max(abs(end) for end in self.errors(contrast, part / 2 / len(self.contrasts)))
-                for part in (error, missed)
-            )
-            open_ &= np.abs(self._shapes @ contrast) <= noise
-        widest = float(np.abs(self._shapes @ self.row)[open_].max())
-        return widest + sum(max(abs(end) for end in self.errors(self.row, part / 2)) for part in (error, missed))
+            seen, off, own = lows <= highs, np.maximum(-lows, highs), 0.0
+            nearest = np.maximum(0.0, np.maximum(lows, -highs))
+        else:
+            seen = np.ones((len(self._shapes), len(SIZES)), dtype=np.bool_)
+            for contrast in self.contrasts:
+                noise = sum(
+                    max(abs(end) for end in self.errors(contrast, part / 2 / len(self.contrasts)))
+                    for part in (error, missed)
+                )
+                seen &= np.abs(self._shapes @ contrast) <= noise
+            off = np.abs(self._shapes @ self.row)
+            own = sum(max(abs(end) for end in self.errors(self.row, part / 2)) for part in (error, missed))
+            nearest = off - own
+        tried = self._tried(reach)
+        widest = float(off[seen & tried].max()) + own
+        beyond = seen & ~tried & self._rational
+        if beyond.any() and widest >= float(nearest[beyond].min()):
+            return max(1.0, float(off[beyond].max())) + own + widest
+        return widest
+
+    @property
+    def _rational(self) -> NDArray[np.bool_]:
+        """Which shapes have a pole or a zero, signs and powers by one."""
+        return np.array([[power == 1.0] for power in (*POWERS, *POWERS)])
 
     def _through(self, lower: Vector, upper: Vector) -> tuple[Vector, Vector]:
         """Least and largest slope of a line that, with each shape, runs through boxes; crossed where none does.

@@ -54,10 +54,10 @@ def is_tame(share: Share, moments: Moments) -> bool:
     return moments.shape.is_light and (share.noise is None or share.noise.is_gaussian)
 
 
-def beyond(within: NoiseClass, moments: Moments, kurtosis: float, share: Share) -> str | None:
+def beyond(within: NoiseClass, moments: Moments, kurtosis: float, share: Share, *, light: bool) -> str | None:
     """That samples are not of the class in which they should be; ``kurtosis`` is E‖d‖⁴/(E‖d‖²)² as they have it."""
     if within.is_gaussian:
-        told = share.noise is not None and not moments.shape.is_light
+        told = share.noise is not None and not light
         return f"the samples' kurtosis is {kurtosis:.3g}: they are not Gaussian, as is stated" if told else None
     # What is stated is not contradicted by what samples of it may look like.
     chance = 0.0 if share.noise is None else moments.shape.kurtosis[1]
@@ -142,7 +142,8 @@ class VarianceBound(VarianceDecision):
         n = self.width
         if moments.shape.is_silent:
             return None
-        return beyond(within, moments, moments.shape.kurtosis[0] * (n + 2) / (3 * n), self.share)
+        kurtosis = moments.shape.kurtosis[0] * (n + 2) / (3 * n)
+        return beyond(within, moments, kurtosis, self.share, light=moments.shape.is_light)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -246,7 +246,7 @@ class DirectionBound(DirectionDecision):
                 ">=": self.level - float(bets.least(missed).min())}  # fmt: skip
         broken = None
         if not (moments.shape.is_silent or (from_above and odds[worst] > 1)):
-            broken = beyond(within, moments, kurtosis, self.share)
+            broken = beyond(within, moments, kurtosis, self.share, light=moments.shape.is_light)
         unseen = broken is not None or moments.calls.count < SEEN_CALLS
         tolerance = float((up if from_above else down)[worst])
         return self.compared(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ import numpy as np
 from spec.exact import Vector
 from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks, mean_interval, median_interval
-from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper
+from verify.evidence.laws import chi2_lower, chi2_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
 from verify.evidence.moments import Moments
-from verify.evidence.premises_of_laws import Taken, law_of_squares, law_of_variance
+from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3
@@ -175,56 +175,6 @@ class VarianceDecision(GrowingDecision):
             tolerance=inf if broken else tolerance, detectable=inf if broken else detectable,
             wanted=self.level * self.wanted, samples=moments.count, samples_needed=int(self.needed / taken.worth),
             law=taken.law, checked=taken.checked, broken=broken,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class SquareDecision(SampledDecision):
-    """Mean squared length of Gaussian vectors of known law against its expectation; Chernoff bounds, exact exponents.
-
-    The law is that under the prediction, its count the sample size. Another ``predicted`` value than its expectation
-    may be named: a subject that just meets a larger one has a law scaled up to it, so the tolerance is scaled as well.
-    """
-
-    law: SquareLaw
-    relation: Relation = "=="
-    predicted: float | None = None
-    wanted: float = 0.5
-
-    def of(self, squares: Vector) -> ComparisonEvidence:
-        """Compare that of squared lengths, shape (count,); those that are not of the law are worth fewer that are."""
-        taken = law_of_squares(squares, self.law, self.share.single.error)
-        count = max(1, int(self.law.count * taken.worth))
-        measured = float(squares.mean())
-        found = replace(self, law=replace(self.law, count=count)).evidence(measured)
-        needed = None if found.samples_needed is None else int(found.samples_needed / taken.worth)
-        stated: dict[str, Any] = {"samples": self.law.count, "samples_needed": needed}
-        # Too little may be what a rare large one has yet to add.
-        broken = taken.broken if self.relation != "<=" and measured < found.predicted - found.tolerance else None
-        if broken:
-            stated |= {"tolerance": inf, "detectable": inf}
-        return found.model_copy(update=stated | {"law": taken.law, "checked": taken.checked, "broken": broken})
-
-    def evidence(self, measured: float) -> ComparisonEvidence:
-        """Compare a measured mean square."""
-        expected = self.law.expectation
-        predicted = expected if self.predicted is None else self.predicted
-        error = self.share.single.error / (2 if self.relation == "==" else 1)
-        # A mean square larger by a factor keeps its law scaled by that factor.
-        scale = max(1.0, predicted / expected) if expected > 0 else 1.0
-        up, down = scale * (self.law.upper(error) - expected), scale * (expected - self.law.lower(error))
-        tolerance = {"<=": up, ">=": down}.get(self.relation, max(up, down))
-        missed_low, missed_high = self.law.lower(self.share.missed), self.law.upper(self.share.missed)
-        larger = (predicted + tolerance) * expected / missed_low - predicted if missed_low > 0 else inf
-        smaller = predicted - max(0.0, predicted - tolerance) * expected / missed_high
-        detectable = {"<=": larger, ">=": smaller}.get(self.relation, max(larger, smaller))
-        wanted = scale * expected * self.wanted
-        growth = detectable / wanted if wanted > 0 else inf
-        return self.compared(
-            measured=measured, relation=self.relation, predicted=predicted,
-            tolerance=tolerance + ROUNDING * abs(predicted), detectable=detectable, wanted=wanted,
-            samples=self.law.count, samples_needed=int(self.law.count * growth**2) if isfinite(growth) else None,
-            law="mean square (Chernoff)",
         )  # fmt: skip
 
 

@@ -56,21 +56,20 @@ def normal_upper(error: float) -> float:
 
 @dataclass(frozen=True)
 class SquareLaw:
-    r"""Law of the mean of ``count`` independent :math:`\|X\|^2`, :math:`X \sim N(\mu, \Sigma)`.
+    r"""Law of :math:`\|X\|^2`, :math:`X \sim N(\mu, \Sigma)`.
 
     The weights are the eigenvalues of Sigma, the shifts the squared components of mu in its eigenbasis, shape (k,).
     """
 
     weights: tuple[float, ...]
     shifts: tuple[float, ...]
-    count: int
 
     @classmethod
-    def of(cls, mean: Vector, covariance: Vector, count: int) -> SquareLaw:
+    def of(cls, mean: Vector, covariance: Vector) -> SquareLaw:
         """The law for a given mean, shape (k,), and covariance, shape (k, k)."""
         values, vectors = np.linalg.eigh(covariance)
         shifts = (vectors.T @ mean) ** 2
-        return cls(tuple(np.maximum(values, 0.0).tolist()), tuple(shifts.tolist()), count)
+        return cls(tuple(np.maximum(values, 0.0).tolist()), tuple(shifts.tolist()))
 
     @property
     def expectation(self) -> float:
@@ -82,35 +81,12 @@ class SquareLaw:
         """Of one squared length."""
         return self._cumulant(2)
 
-    @property
-    def scatter_of_variance(self) -> float:
-        """Standard error of the variance of many squared lengths times the root of their count, relative."""
-        second = self._cumulant(2)
-        return float(np.sqrt(self._cumulant(4) / second**2 + 2)) if second > 0 else 0.0
-
     def _cumulant(self, order: int) -> float:
         w, shift = np.array(self.weights), np.array(self.shifts)
         return 2.0 ** (order - 1) * factorial(order - 1) * float((w**order + order * shift * w ** (order - 1)).sum())
 
-    @lru_cache(maxsize=1024)  # noqa: B019  # laws are small, and the same ones are asked for again and again
-    def upper(self, error: float) -> float:
-        """A value exceeded with probability at most ``error``."""
-        top = max(self.weights)
-        if top == 0:
-            return self.expectation
-        t = np.geomspace(1e-9, 1 - 1e-9, GRID) / (2 * top)
-        return chernoff(self._log_mgf, t, log(error) / self.count)
-
-    @lru_cache(maxsize=1024)  # noqa: B019  # as above
-    def lower(self, error: float) -> float:
-        """A value undercut with probability at most ``error``."""
-        top = max(self.weights)
-        if top == 0:
-            return self.expectation
-        t = np.geomspace(1e-9, 1e9, 2 * GRID) / (2 * top)
-        return max(0.0, -chernoff(lambda t: self._log_mgf(-t), t, log(error) / self.count))
-
-    def _log_mgf(self, t: Vector) -> Vector:
+    def log_mgf(self, t: Vector) -> Vector:
+        """Logarithm of its moment generating function at t, each below one over twice the largest weight."""
         w, shift = np.array(self.weights)[:, None], np.array(self.shifts)[:, None]
         scaled = 2 * w * t
         return np.asarray((shift * t / (1 - scaled) - 0.5 * np.log1p(-scaled)).sum(axis=0))

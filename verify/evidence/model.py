@@ -19,7 +19,7 @@ Role = Literal["conclusion", "support"]
 
 Law = Literal[
     "variance (chi-square)", "variances along directions (chi-square)", "correlations (bilinear)",
-    "mean square (Chernoff)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
+    "mean square (bets)", "exponent (log chi-square)", "exponent (mean squares)", "exponent (order statistics)",
     "exponent (empirical Bernstein)", "exponent (sub-Gaussian)",
     "bounded mean (Bernstein)", "median (order statistics)",
     "different answers (fourth moment)", "repeats (lots)", "mean (bets)", "variance (bets)", "draws (bets)",
@@ -30,7 +30,7 @@ Law = Literal[
 WeakLaw = Literal[
     "mean (Hotelling, calls)", "variance (scatter of squares)",
     "variances along directions (scatter of squares)", "correlations (normal scores)",
-    "mean square (scatter of squares)", "exponent (scatter of squares)",
+    "exponent (scatter of squares)",
     "exponent (mean squares, scatter of squares)",
 ]  # fmt: skip
 """What takes their place on samples that do not have the shape those laws are about; it assumes less of them."""
@@ -41,7 +41,6 @@ STANDS_FOR: dict[str, Law] = {
     "variance (scatter of squares)": "variance (chi-square)",
     "variances along directions (scatter of squares)": "variances along directions (chi-square)",
     "correlations (normal scores)": "correlations (bilinear)",
-    "mean square (scatter of squares)": "mean square (Chernoff)",
     "exponent (scatter of squares)": "exponent (log chi-square)",
     "exponent (mean squares, scatter of squares)": "exponent (mean squares)",
 }  # fmt: skip

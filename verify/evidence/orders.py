@@ -15,8 +15,8 @@ constant, a + c with c far below them like a. What may decide is one of three th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -29,7 +29,7 @@ from verify.evidence.budget import Share
 from verify.evidence.laws import log_variance_interval
 from verify.evidence.model import LETTERS, CertifiedBound, RateEvidence, raised
 from verify.evidence.rates import Estimate
-from verify.evidence.undecided import symbol
+from verify.evidence.undecided import has_no_order, symbol
 
 SEEN = 0.05
 """Half-width, as a share, of the intervals at which a class of functions has been tested."""
@@ -37,6 +37,8 @@ EMPTY = (math.inf, -math.inf)
 """No order: no function of the class runs through the intervals."""
 BENT = f"powers that bend once, by a power from {BENDS[0]:g} to {BENDS[-1]:g}, past the middle of the bend"
 """The class of :mod:`verify.evidence.bends`."""
+WHOLE = ", and whole powers with one pole or zero, wherever it lies"
+"""What is allowed for besides where a claim is refuted in it."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,32 @@ def _boxed(estimates: Sequence[Estimate], share: Share) -> list[Estimate]:
 def bent(rate: RateEvidence) -> RateEvidence:
     """A fitted rate read within the class of powers that bend once."""
     return rate.model_copy(update={"function_class": BENT})
+
+
+def among(rate: RateEvidence, *, refuted: bool = False) -> str:
+    """The class of functions that a sampled order is told in; what refutes allows for more of them."""
+    if rate.rung != "statistical" or not rate.function_class:
+        return ""
+    known = BENT if has_no_order(rate) else rate.function_class
+    return f", among {known}{WHOLE if refuted and known == BENT else ''}"
+
+
+def beside_law(
+    estimates: Sequence[Estimate], law: RateEvidence, fit: Callable[[Sequence[Estimate]], RateEvidence]
+) -> RateEvidence:
+    """A fit of estimates in the order of an exact law's points, what the law bends divided out.
+
+    Its power, which is put back, is known to its interval.
+    """
+    first, straight = law.points[0], []
+    for one, exact in zip(estimates, law.points, strict=True):
+        bend = exact.measured / (first.measured * (exact.at / first.at) ** law.exponent)
+        scaled = {name: getattr(one, name) / bend for name in ("value", "low", "high")}
+        straight.append(replace(one, **scaled, predicted=exact.measured / bend))
+    rate = fit(straight)
+    below, above = law.interval[0] - law.exponent, law.interval[1] - law.exponent
+    points = tuple(one.point(law.variable) for one in estimates)
+    return rate.model_copy(update={"interval": (rate.interval[0] + below, rate.interval[1] + above), "points": points})
 
 
 def claimed_order(bound: Bound) -> str:

@@ -13,15 +13,13 @@ from math import inf, sqrt
 import numpy as np
 
 from spec.exact import Vector
-from verify.evidence.laws import SquareLaw, chi2_upper, f_upper, normal_upper
+from verify.evidence.laws import chi2_upper, f_upper, normal_upper
 from verify.evidence.model import STANDS_FOR, Law, WeakLaw
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.shapes import BATCH, NEIGHBOURS, SHARE, Shape
 
 COUNTED = 2.0
 """How often a scatter that is itself estimated is counted: it makes up for tails that a sample has not shown yet."""
-LONE_ALARM = 5.0
-"""Standard errors at which the scatter of squares of one fixed sample stands out: it has no further look to be sure."""
 _WEAKER: dict[Law, WeakLaw] = {law: weak for weak, law in STANDS_FOR.items() if law != "mean (bets)"}  # type: ignore[misc]  # keys are those of the literal
 
 
@@ -77,34 +75,6 @@ def law_of_directions(moments: Scatter, error: float) -> Taken:
         return Taken(law, seen)
     scatter = (kurtosis - 1) * max(1.0, shape.grouping[0])
     return Taken(_WEAKER[law], seen, min(1.0, 2 / _counted(moments, error) / scatter), rare(shape))
-
-
-def law_of_squares(squares: Vector, law: SquareLaw, error: float, base: Law = "mean square (Chernoff)") -> Taken:
-    """For the mean of squared lengths, shape (N,), whose law has these weights and shifts if samples are Gaussian.
-
-    What that law says of their scatter is held against the scatter they have, alone and in batches of neighbours.
-    """
-    count, mean = len(squares), float(squares.mean())
-    if count < 2 * BATCH or not mean > 0 or not law.variance > 0:
-        return Taken(base, None)
-    around = squares - mean
-    one = float(around @ around) / (count - 1)
-    batches = around[: count // BATCH * BATCH].reshape(-1, BATCH).mean(axis=1)
-    several, scattered = float(batches.var(ddof=1)), one > 0
-    ratio = one / mean**2 / (law.variance / law.expectation**2)
-    grouping = BATCH * several / one if scattered else 1.0
-    allowed = LONE_ALARM * law.scatter_of_variance / sqrt(count)
-    alike = NEIGHBOURS * sqrt(2 / len(batches)) * max(1.0, sqrt(ratio))
-    seen = f"scatter of squared lengths {ratio:.2f} of a Gaussian law's ± {allowed:.2g}"
-    if ratio - 1 <= allowed and grouping - 1 <= alike:
-        return Taken(base, seen)
-    if grouping - 1 > alike:
-        seen += f", of those over {BATCH} neighbours {grouping:.2f} of that ± {alike:.2g}"
-    largest = float((batches**2).max() / (batches @ batches)) if scattered else 0.0
-    skewness = max(0.0, float((around**3).mean()) / one**1.5) if scattered else 0.0
-    skewed = 1 + skewness * normal_upper(error / 2) / (3 * sqrt(count))
-    worth = min(1.0, 1 / (COUNTED * skewed**2 * ratio * max(1.0, grouping))) if scattered else 1.0
-    return Taken(_WEAKER[base], seen, worth, _too_large(largest))
 
 
 def shared(moments: Moments, rounding: float) -> str | None:

@@ -152,7 +152,7 @@ def _fit_variable(
     limit, missed = None, None
     if may_bend:
         reach = 1.0 if all(e.dof is not None for e in fitted) else BOXED
-        limit = bends.limit(share.error, reach=reach if settled else math.inf)
+        limit = bends.limit(share.error, reach=reach if settled else math.inf, whole=True)
         narrowed = bends.at(share.error / 2, share.missed / LOOKS)
         missed = narrowed.limit(share.missed / LOOKS, reach=SUPPORTED * reach) if settled else None
         detectable = max(detectable, bends.told(share.error, share.missed / LOOKS, reach))

@@ -93,10 +93,15 @@ def left_formula(rate: RateEvidence) -> str:
     return f"samples have the values of {order}, {near}: {_samples(rate, 4.0)} would tell."
 
 
+def has_no_order(rate: RateEvidence) -> bool:
+    """Whether no function of the class that was to tell its order runs through its intervals."""
+    return rate.class_orders is not None and rate.class_orders[0] > rate.class_orders[1]
+
+
 def class_left(rate: RateEvidence) -> str:
     """What a class of rational functions leaves of the order."""
     low, high = rate.class_orders or rate.interval
-    if low > high:
+    if has_no_order(rate):
         return f"is no function of the class that was to tell its order, {rate.function_class}"
     name = symbol(rate.variable)
     if math.isinf(low) or math.isinf(high):
@@ -109,7 +114,7 @@ def class_left(rate: RateEvidence) -> str:
 def no_limit(rate: RateEvidence) -> str:
     """Of an order that a class leaves open."""
     low, high = rate.class_orders or rate.interval
-    if low > high:
+    if has_no_order(rate):
         return "nothing is known of its order."
     if math.isinf(low) or math.isinf(high):
         return f"{_samples(rate, 4.0)} would test it."

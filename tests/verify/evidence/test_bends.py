@@ -63,14 +63,36 @@ def test_no_bend_is_taken_for_another_power_at_any_look(law, exponent):
         assert looked_at(law, bound("upper", exponent + 0.5), seed)[0].verdict is not Verdict.SUPPORTED
 
 
+@pytest.mark.parametrize("law", [lambda a: a / (a + 0.003), lambda a: a / (a + 1e-4), lambda a: a**2 + 1e-3 * a])
+def test_no_pole_or_zero_beyond_the_sweep_is_refuted_at_any_look(law):
+    for seed in range(6):
+        for tag in ("upper", "tight"):
+            assert looked_at(law, bound(tag, 1), seed)[0].verdict is not Verdict.REFUTED
+
+
 @pytest.mark.parametrize(
     ("claim", "verdict", "samples"),
-    [(("tight", 1), "SUPPORTED", 9500), (("upper", 1), "SUPPORTED", 9500), (("upper", 2), "REFUTED", 2048)],
+    [(("tight", 1), "SUPPORTED", 9500), (("upper", 1), "SUPPORTED", 9500), (("upper", 2.5), "REFUTED", 2048)],
 )
 def test_pure_powers_are_decided_by_as_many_samples_as_without_a_thought_of_bends(claim, verdict, samples):
     found = [looked_at(lambda a: a, bound(*claim), seed) for seed in range(20)]
     assert {str(decision.verdict) for decision, _ in found} == {verdict}
     assert np.mean([size for _, size in found]) <= samples
+
+
+def test_a_power_between_two_whole_ones_is_refuted_by_either():
+    for seed in range(6):
+        assert looked_at(lambda a: a**0.5, bound("upper", 1), seed)[0].verdict is Verdict.REFUTED
+        assert looked_at(lambda a: a**0.5, bound("lower", 0), seed)[0].verdict is Verdict.REFUTED
+    found = looked_at(lambda a: a, bound("upper", 2.5), 0)[0]
+    assert "past the middle of the bend, and whole powers with one pole or zero, wherever it lies" in found.sentence
+
+
+def test_what_a_sweep_tells_apart_lies_short_of_every_pole_beyond_it_or_past_them_all():
+    sharp = fit_power_law(boxes(lambda a: a, 1e-3), SHARE, quantity="q")["alpha"]
+    wide = fit_power_law(boxes(lambda a: a, 0.2), SHARE, quantity="q")["alpha"]
+    assert sharp.detectable < 0.5
+    assert wide.detectable > 1
 
 
 def boxes(law, half, alphas=ALPHAS):
@@ -81,8 +103,9 @@ def test_points_with_intervals_leave_open_what_some_bent_law_runs_through():
     wide = fit_power_law(boxes(lambda a: a, 0.2), SHARE, quantity="q")["alpha"]
     sharp = fit_power_law(boxes(lambda a: a, 1e-3), SHARE, quantity="q")["alpha"]
     assert wide.limit[0] < 0 < 2 < wide.limit[1]
-    assert sharp.limit[0] < sharp.limit_missed[0] < sharp.limit_missed[1] < sharp.limit[1]
-    assert 0.9 < sharp.limit[0] < 1 < sharp.limit[1] < 1.1
+    # Whole powers beside it, whose pole or zero no sweep shows, may always be the limit; no support rests on them.
+    assert sharp.limit == (0.0, 2.0)
+    assert 0.9 < sharp.limit_missed[0] < 1 < sharp.limit_missed[1] < 1.1
     saturating = fit_power_law(boxes(lambda a: a / (a + 0.1), 1e-6), SHARE, quantity="q")["alpha"]
     assert not saturating.settled
     assert saturating.interval[0] <= 1 <= saturating.interval[1]

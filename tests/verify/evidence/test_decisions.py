@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from verify.evidence.budget import Share
-from verify.evidence.decisions import SquareDecision, VarianceDecision
-from verify.evidence.laws import SquareLaw
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.moments import Moments
 from verify.evidence.streams import Sampler, Streams
 
@@ -67,34 +66,3 @@ def test_no_variance_at_all_is_held_exactly():
     decision = VarianceDecision("v", SHARE, level=0.0, width=2, block=BLOCK)
     assert decision.run(gaussian(0.0, 2)).holds
     assert not decision.run(gaussian(1e-9, 2)).holds
-
-
-def test_a_mean_square_is_held_to_its_law():
-    law = SquareLaw((1.0, 0.5), (4.0, 0.0), 4000)
-    decision = SquareDecision("s", SHARE, law=law)
-    rng = np.random.default_rng(0)
-    sample = np.array([2.0, 0.0]) + rng.standard_normal((4000, 2)) * np.sqrt([1.0, 0.5])
-    right = float((sample**2).sum(axis=1).mean())
-    assert decision.evidence(right).holds
-    assert decision.evidence(right).powered
-    smallest = decision.evidence(right).detectable
-    assert not decision.evidence(right + 1.2 * smallest).holds
-    assert SquareDecision("s", SHARE, law=law, relation="<=", predicted=2 * law.expectation).evidence(right).holds
-
-
-def test_a_mean_square_that_could_not_have_seen_much_says_what_it_would_take():
-    found = SquareDecision("s", SHARE, law=SquareLaw((1.0,), (0.0,), 50), wanted=0.1).evidence(1.0)
-    assert not found.powered
-    assert found.samples_needed > 1000
-
-
-def test_a_bound_above_the_laws_own_mean_allows_for_its_wider_spread():
-    law = SquareLaw((1.0, 0.5), (4.0, 0.0), 4000)
-    own = SquareDecision("s", SHARE, law=law, relation="<=").evidence(law.expectation)
-    twice = SquareDecision("s", SHARE, law=law, relation="<=", predicted=2 * law.expectation).evidence(law.expectation)
-    assert twice.tolerance == pytest.approx(2 * own.tolerance, rel=1e-6)
-    assert twice.detectable == pytest.approx(2 * own.detectable, rel=1e-6)
-    assert twice.wanted == pytest.approx(2 * own.wanted)
-    below = SquareDecision("s", SHARE, law=law, predicted=0.0).evidence(0.0)
-    assert below.holds
-    assert below.tolerance < law.expectation

@@ -9,8 +9,7 @@ from spec.claims import find
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionDecision
-from verify.evidence.decisions import SquareDecision, VarianceDecision
-from verify.evidence.laws import SquareLaw
+from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
@@ -106,35 +105,3 @@ def test_correlated_components_are_no_correlation_of_two_estimates():
     rng, decision = np.random.default_rng(0), CorrelationDecision("c", SHARE)
     rows = 0.6**0.5 * rng.standard_normal((512, 2)) + 0.4**0.5 * rng.standard_normal((512, 1))
     assert decision.within(rows).holds
-
-
-@pytest.mark.parametrize(
-    ("law", "taken"),
-    [("Gauss", "mean square (Chernoff)"), ("Rademacher", "mean square (Chernoff)"),
-     ("Laplace", "mean square (scatter of squares)"), ("anisotropic", "mean square (scatter of squares)"),
-     ("AR(.5)", "mean square (scatter of squares)")],
-)  # fmt: skip
-def test_a_mean_square_whose_lengths_scatter_more_is_worth_fewer_samples(law, taken):
-    exact = SquareLaw((1.0, 1.0), (0.5, 0.0), 4096)
-    away, decision = np.array([0.5**0.5, 0.0]), SquareDecision("s", SHARE, law=exact)
-    rows = [NOISE_LAWS[law](np.random.default_rng(seed), 4096, WIDTH) for seed in range(6)]
-    right = [decision.of(((row + away) ** 2).sum(axis=1)) for row in rows]
-    assert all(item.holds for item in right)
-    assert taken in {item.law for item in right}
-    assert right[0].samples == 4096
-    assert not any(decision.of(2 * ((row + away) ** 2).sum(axis=1)).holds for row in rows)
-    assert not any(decision.of(((0.6 * row + away) ** 2).sum(axis=1)).holds for row in rows)
-
-
-def test_a_mean_square_too_small_stays_open_where_one_row_makes_its_scatter():
-    squares = np.random.default_rng(0).uniform(0.9, 1.1, size=4096)
-    squares[7] = 150.0
-    found = SquareDecision("s", SHARE, law=SquareLaw((4.0,), (0.0,), 4096)).of(squares)
-    assert "fourth moment" in str(found.broken)
-    assert decide(find("stochastic-oracles").repaired.bound, [found]).verdict is Verdict.INCONCLUSIVE
-
-
-def test_squares_that_never_vary_take_the_law_as_it_is():
-    found = SquareDecision("s", SHARE, law=SquareLaw((1.0,), (0.0,), 512)).of(np.full(512, 1.0))
-    assert found.law == "mean square (Chernoff)"
-    assert not SquareDecision("s", SHARE, law=SquareLaw((1.0,), (0.0,), 512)).of(np.zeros(512)).holds

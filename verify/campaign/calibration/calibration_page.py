@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration
 from verify.campaign.calibration.drift_price import SEEN, Price
-from verify.campaign.calibration.law_columns import SIZES, UNSEEN, LawAchieved
+from verify.campaign.calibration.law_columns import AS_ASKED, SIZES, UNSEEN, WANTED, LawAchieved
 from verify.campaign.calibration.outcomes import runs_to_show
 from verify.campaign.calibration.sweeps import FIRST, START, STEPS
 from verify.evidence.budget import EFFORT_STEP
@@ -28,6 +28,7 @@ class Counted:
     share: float
     found: dict[str, dict[str, float]]
     found_runs: int
+    as_asked: dict[str, float]
 
 
 def page(counted: Counted) -> str:
@@ -36,7 +37,10 @@ def page(counted: Counted) -> str:
     parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}",
                          needed=runs_to_show(1e-3, CONFIDENCE))]  # fmt: skip
     parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
-    parts.append(FOUND.format(budget=f"{table.budget:g}", runs=counted.found_runs, table=_found(counted.found)))
+    parts.append(FOUND.format(
+        budget=f"{table.budget:g}", runs=counted.found_runs, stops=_stops(), table=_found(counted.found),
+        share=f"{share:.1g}", **_as_asked(counted.as_asked),
+    ))  # fmt: skip
     parts.append(MEANS.format(calls=CALLS, unseen=", ".join(UNSEEN)))
     parts.append("## Right subjects refuted\n\n" + _achieved((table.whole, *table.false_refutations)))
     parts.append("## Violations of the stated smallest size missed\n\n" + _achieved(table.missed_violations))
@@ -80,6 +84,17 @@ def _found(found: dict[str, dict[str, float]]) -> str:
     )
 
 
+def _stops() -> str:
+    *first, last = (f"{WANTED[name]:g}" for name in FOUND_OF)
+    return f"{', '.join(first)} and {last}"
+
+
+def _as_asked(found: dict[str, float]) -> dict[str, str]:
+    """The violations asked for and the smallest that are found, by their names in the text."""
+    asked = {f"{name}_asked": f"{wanted:g}" for name, (wanted, _) in AS_ASKED.items()}
+    return asked | {name: _size(size, AS_ASKED[name][1]) for name, size in found.items()}
+
+
 def _size(size: float, tried: Sequence[float]) -> str:
     return f"more than {tried[-1]:g}" if size > tried[-1] else f"{size:g}"
 
@@ -121,42 +136,50 @@ Each cell: share of right subjects refuted / of wrong ones supported / of right 
 named; a tick where both promises are shown to be kept. A dash: the noise is itself what the decision refutes, or may.
 Every decision here promises {budget}, then {rarer}; a full run shares out 1e-6 among all of its decisions."""
 
-FOUND_OF = {"mean": "bias / σ", "variance": "excess of the variance"}
+FOUND_OF = {"mean": "bias / σ", "mean square": "excess of the mean square", "variance": "excess of the variance"}
 FOUND = """### Smallest violation found
 
 The smallest of the sizes tried that nine runs in ten refute ({runs} were made), at the error {budget}: a bias in units
-of the noise's root mean square, and by how much a variance exceeds its bound. Both decisions stop once 0.1 and 0.2
+of the noise's root mean square, and by how much a mean square or a variance exceeds its bound. The decisions stop once
+{stops}
 would have been seen with their stated power; of less they are not asked.
 
-{table}"""
+{table}
+
+Of a full run's decisions on the oracles, each at the error {share} and asked to see a bias of {mean_asked} σ and an
+excess of {variance_asked} (more effort changes nothing of what is decided):
+a bias of {mean} σ and an excess of {variance}, under Gaussian noise."""
 
 MEANS = """### What these decisions rest on
 
-A mean is refuted and supported given the second moment that is stated, whatever else the law is; a variance is refuted
-from above under its bound alone, and supported, or refuted from below, within a class of laws that the evidence names:
-Gaussian noise, or where the samples are not Gaussian noise of a kurtosis of 10 at most, and beyond nothing is decided
-from that side. Both are bets that may be looked at after any block: of a violation of the wanted size it is promised
-that it is seldom supported, at whatever look. A support is as good as its class, as samples that have met no outlier
-look Gaussian: none is promised of {unseen}.
+A mean is refuted and supported given the second moment that is stated, whatever else the law is; a variance and a mean
+square are refuted from above under their bound alone, and supported, or refuted from below, within a class of laws that
+the evidence names: Gaussian noise (of the covariance predicted, for a mean square), or where the samples are not
+Gaussian noise of a kurtosis of 10 at most, and beyond nothing is decided from that side. All are bets that may be
+looked at after any block: of a violation of the wanted size it is promised that it is seldom supported, at whatever
+look. A support is as good as its class, as samples that have met no outlier look Gaussian: none is promised of
+{unseen}.
 Nor is one of a point that moves: its variance is the stated one where it is largest, and may be too large there alone.
 
 What bets do not know is noise that all estimates of one call share, and estimates that are correlated. Where these are
-seen a variance is decided at a few planned looks by a law that assumes less; a mean, and whatever deviation is found of
-one, by the means of {calls} further calls, each of them one sample: only what these refute as well is refuted."""
+seen a mean square is left open, and a variance is decided at a few planned looks by a law that assumes less; a mean,
+and whatever deviation is found of one, by the means of {calls} further calls, each of them one sample: only what these
+refute as well is refuted."""
 
 CROSSINGS = """## What no number of samples tells
 
 A sweep from {start:g} to {end} of a law whose crossing lies beyond its end looks like another power. The shares of
-sweeps by which the right claim O(a) is refuted, by samples a point, of a law taken for one that bends once and past the
-middle of its bend, and of one whose pole is known:
+sweeps by which the right claim O(a) is refuted, by samples a point, within the class of laws that bend once and within
+one that knows the pole:
 
 {table}
 
-For any number of samples there is a crossing far enough beyond the sweep to look like a power there: a rule that
-refutes no such law refutes no power law either. So samples decide an order only within a class of functions that the
-evidence names. Where a formula of the quantity has a derived order, this decides, and samples are asked whether the
-quantity is a constant times the formula; where not, and no class is known, it is left open. The class of laws that bend
-once, past the middle, is that of counts and errors for which there is no formula."""
+For any number of samples there is a crossing far enough beyond the sweep to look like a power there. What refutes
+within the class of laws that bend once, past the middle of the bend, therefore allows for whole powers with one pole or
+zero besides, wherever it lies: of two claims a whole power apart samples never refute one, of others they do. A support
+in this class takes the sweep to have come past the middle. Where a formula of the quantity has a derived order, this
+decides, and samples are asked whether the quantity is a constant times the formula; what is in no class is left
+open."""
 
 DRIFT = """## What allowing for bends costs
 

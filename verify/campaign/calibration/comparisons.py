@@ -18,10 +18,11 @@ from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
 from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound, DirectionDecision
-from verify.evidence.decisions import BoundDecision, SquareDecision, VarianceDecision
+from verify.evidence.decisions import BoundDecision, VarianceDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
 from verify.evidence.repeats import answers_needed, different_answers, repeats
+from verify.evidence.squares import SquareBound
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Stages
 
@@ -151,17 +152,19 @@ def _square(relation: Relation, ratio: float = 1.0) -> Callable[[Case, Share, fl
     """A mean square against its own expectation, or against another value: that value is then the right subject's."""
 
     def run(case: Case, share: Share, bend: float) -> Evidence:
-        setting = bent_setting(case)
+        # A larger mean square is larger in both parts.
+        setting = bent_setting(case, factor=lambda _: (ratio * (1 + bend)) ** 0.5)
         n, variance = len(case.x), _variance_of(setting)
-        # Away from their centre by one deviation; a larger mean square is larger in both parts.
+        # Away from their centre by one deviation.
         away = np.zeros(n)
         away[0] = variance**0.5
-        law = SquareLaw((variance / n,) * n, tuple((away**2).tolist()), SAMPLES)
-        samples = setting.draw(case.rng, SAMPLES) - setting.mean + away
-        square = ratio * (1 + bend) * float((samples**2).sum(axis=1).mean())
+        law = SquareLaw((variance / n,) * n, tuple((away**2).tolist()))
+        centre = setting.mean - (ratio * (1 + bend)) ** 0.5 * away
         predicted = None if ratio == 1 else ratio * law.expectation
-        decision = SquareDecision(quantity="mean square", law=law, share=share, relation=relation, predicted=predicted)
-        return decision.evidence(square)
+        decision = SquareBound(
+            "mean square", share, law=law, relation=relation, predicted=predicted, wanted=0.2 * max(1.0, 1 / ratio)
+        )
+        return decision.run(setting.sampler(block=BLOCK, around=centre))
 
     return run
 
@@ -206,11 +209,11 @@ COMPARISONS = (
     Kind("variances along directions (bets)", "", _direction(DirectionBound), relative=True, supports=True),
     Kind("correlations (bilinear)", "within a stream", _correlation("within")),
     Kind("correlations (bilinear)", "between streams", _correlation("between")),
-    Kind("mean square (Chernoff)", "both sides", _square("=="), relative=True),
-    Kind("mean square (Chernoff)", "from above", _square("<="), relative=True),
-    Kind("mean square (Chernoff)", "from below", _square(">="), relative=True, sign=-1),
-    Kind("mean square (Chernoff)", "against twice the law's", _square("<=", 2.0), relative=True),
-    Kind("mean square (Chernoff)", "against a hundredth of it", _square("==", 0.01), relative=True),
+    Kind("mean square (bets)", "both sides", _square("=="), relative=True, supports=True),
+    Kind("mean square (bets)", "from above", _square("<="), relative=True, supports=True),
+    Kind("mean square (bets)", "from below", _square(">="), relative=True, sign=-1, supports=True),
+    Kind("mean square (bets)", "against twice the law's", _square("<=", 2.0), relative=True, supports=True),
+    Kind("mean square (bets)", "against a hundredth of it", _square("==", 0.01), relative=True, supports=True),
     Kind("bounded mean (Bernstein)", "", _bounded),
     Kind("median (order statistics)", "", _median),
     Kind("different answers (fourth moment)", "", _answers),

@@ -34,7 +34,7 @@ FEW_SAMPLES = 512
 FEW_BATCHES = (1, 4, 16)
 FIRST_LOOK = 64
 """Samples a point at the first of several looks."""
-HITS = 4096
+HITS = 1 << 16
 """Trials behind a rate of rare hits."""
 SLOPE_SAMPLES = 4096
 

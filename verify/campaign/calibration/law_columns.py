@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
@@ -18,10 +19,10 @@ from verify.checks.measuring.samples import Formula, sampled_rates
 from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import POWER, Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound
-from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw, binomial_interval
 from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
 from verify.evidence.moments import Moments, Scatter
+from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
 from verify.verdict import Verdict, decide
 
@@ -32,8 +33,6 @@ WANTED = {"mean": 0.1, "mean square": 0.3, "variance": 0.2, "directions": 0.4, "
 """The violation that each must see, and by which a wrong subject is wrong: relative, or orders for an exponent."""
 BATCHES = (1, 4, 16, 64)
 FIRST_LOOK = 2048
-SQUARES = 8192
-"""Rows of one mean square, whose number no decision chooses."""
 Evidence: TypeAlias = ComparisonEvidence | RateEvidence
 Decision: TypeAlias = Callable[[Case, Share, Noise, float], Evidence]
 SHARED = "shared by a call"
@@ -84,7 +83,7 @@ class LawAchieved(Frozen):
 
 
 def _stream(
-    case: Case, noise: Noise, *, shift: float = 0.0, factor: Vector | float = 1.0, block: int = BLOCK,
+    case: Case, noise: Noise, *, shift: Vector | float = 0.0, factor: Vector | float = 1.0, block: int = BLOCK,
     together: bool = False,
 ) -> Sampler:  # fmt: skip
     def draw(rng: np.random.Generator, count: int) -> Vector:
@@ -118,10 +117,10 @@ def _level(share: Share, name: str) -> VarianceBound:
 
 def _mean_square(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
     """Around a point one deviation away, as where a bias is as large as the noise."""
-    law = SquareLaw((1.0,) * WIDTH, (1.0, *(0.0,) * (WIDTH - 1)), SQUARES)
-    away = np.array([1.0, *(0.0,) * (WIDTH - 1)])
-    rows = (1 + wrong) ** 0.5 * (noise(case.rng, SQUARES, WIDTH) + away)
-    return SquareDecision("mean square", share, law=law, wanted=WANTED["mean square"]).of((rows**2).sum(axis=1))
+    law = SquareLaw((1.0,) * WIDTH, (1.0, *(0.0,) * (WIDTH - 1)))
+    away, factor = np.array([1.0, *(0.0,) * (WIDTH - 1)]), (1 + wrong) ** 0.5
+    stream = _stream(case, noise, shift=factor * away, factor=factor)
+    return SquareBound("mean square", share, law=law, wanted=WANTED["mean square"]).run(stream)
 
 
 def _correlation(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
@@ -187,26 +186,55 @@ def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAch
     return tuple(made)
 
 
-SIZES = {"mean": (0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3), "variance": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0)}
-"""Violations tried, ascending: a bias in root mean squares of the noise, and a variance's relative excess."""
+SIZES = {
+    "mean": (0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.3),
+    "mean square": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0),
+    "variance": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 2.0),
+}
+"""Violations tried, ascending: a bias in root mean squares of the noise, and the relative excess of the others."""
 FOUND = 0.9
 """Share of runs that must find one."""
+AS_ASKED = {"mean": (0.01, (0.003, 0.005, 0.007, 0.01, 0.014)), "variance": (0.05, (0.02, 0.03, 0.05, 0.07, 0.1))}
+"""The violation that the statements on the oracles ask for, and those tried, under Gaussian noise."""
 
 
 def smallest_found(name: str, runs: int, *, seed: int, budget: float) -> dict[str, float]:
     """By law the smallest violation tried that is refuted in nine of ten runs; ``inf`` where none is."""
-    return {law: _smallest(name, law, runs, seed, Share(budget)) for law in NOISE_LAWS if (name, law) not in NOT_ASKED}
+
+    def refuted(law: str, number: int, which: int) -> bool:
+        case = bare_case(seed, number, 2000 + which, 1)
+        item = DECISIONS[name](case, Share(budget), NOISE_LAWS[law], SIZES[name][which])
+        return decide(case.bound, [item]).verdict is Verdict.REFUTED
+
+    laws = [law for law in NOISE_LAWS if (name, law) not in NOT_ASKED]
+    return {law: _smallest(SIZES[name], runs, partial(refuted, law)) for law in laws}
 
 
-def _smallest(name: str, law: str, runs: int, seed: int, share: Share) -> float:
-    sizes = SIZES[name]
+def smallest_as_asked(runs: int, *, seed: int, error: float) -> dict[str, float]:
+    """The same of the decisions on the oracles of a full run, at the error of one of them."""
+    gauss, share = NOISE_LAWS["Gauss"], Share(error)
+
+    def refuted(name: str, number: int, which: int) -> bool:
+        wanted, sizes = AS_ASKED[name]
+        case, size = bare_case(seed, number, 3000 + which, 1), sizes[which]
+        if name == "mean":
+            mean = MeanBound(name, share, width=WIDTH, second_moment=float(WIDTH), wanted=wanted)
+            item = mean.run(_stream(case, gauss, shift=size, block=mean.block))
+        else:
+            bound = replace(_level(share, name), relation="<=", wanted=wanted)
+            item = bound.run(_stream(case, gauss, factor=(1 + size) ** 0.5))
+        return decide(case.bound, [item]).verdict is Verdict.REFUTED
+
+    return {name: _smallest(sizes, runs, partial(refuted, name)) for name, (_, sizes) in AS_ASKED.items()}
+
+
+def _smallest(sizes: Sequence[float], runs: int, refuted: Callable[[int, int], bool]) -> float:
+    """By halving: ``refuted`` tells of a run by its number and the violation's place."""
 
     def finds(which: int) -> bool:
         missed = 0
         for number in range(runs):
-            case = bare_case(seed, number, 2000 + which, 1)
-            item = DECISIONS[name](case, share, NOISE_LAWS[law], sizes[which])
-            missed += decide(case.bound, [item]).verdict is not Verdict.REFUTED
+            missed += not refuted(number, which)
             if missed > (1 - FOUND) * runs:
                 return False
         return True

@@ -27,8 +27,13 @@ def _twice(rng: np.random.Generator, k: int, n: int) -> Vector:
 
 
 def _biased(rng: np.random.Generator, k: int, n: int) -> Vector:
-    """A twentieth of the deviation off."""
-    return 0.05 + rng.standard_normal((k, n))
+    """Three hundredths of the deviation off."""
+    return 0.03 + rng.standard_normal((k, n))
+
+
+def _slightly_biased(rng: np.random.Generator, k: int, n: int) -> Vector:
+    """One hundredth of the deviation off."""
+    return 0.01 + rng.standard_normal((k, n))
 
 
 def _neighbours(rng: np.random.Generator, k: int, n: int) -> Vector:
@@ -59,6 +64,7 @@ ALLOWED: dict[str, Noise] = {
 FORBIDDEN: dict[str, Noise] = {
     "TwiceTheVariance": _twice,
     "Biased": _biased,
+    "SlightlyBiased": _slightly_biased,
     "Correlated": _neighbours,
     "Endless": _endless,
     "OneDrawReused": _reused,

@@ -23,13 +23,14 @@ from verify.checks.measuring.finite_laws import (
     signs,
     square,
 )
-from verify.checks.measuring.outer_runs import record
+from verify.checks.measuring.outer_runs import Recorded, record
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import Setting, second_moment
-from verify.checks.measuring.second_look import looked_twice
-from verify.evidence.decisions import SquareDecision
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import Relation
+from verify.evidence.moments import Moments
+from verify.evidence.squares import SquareBound
+from verify.evidence.streams import Sampler, Streams
 from verify.truth.algebra.rationals import Vector as Rationals
 from verify.truth.geometry import quadratic_of
 from verify.truth.pair import solve_any
@@ -37,7 +38,8 @@ from verify.truth.point_values import moved
 
 ALPHA = 0.2
 NOISE = additive("1/30")
-QUESTIONS = 300
+QUESTIONS = 100
+"""Answers along one run; runs are added until both comparisons are decided."""
 STEP = 1e-6
 """Clipping length: over a whole run the exact mean moves by less than the sampling error."""
 SEEN = 0.02
@@ -52,41 +54,46 @@ SIGNS = Fraction(1, 40)
 @check("goldstein-convergence/second-moment", instances=("random-4x6x6", "rows-nearly-dependent"),
        needs=("optimise", "hypergradient"), decisions=2, sure=1)  # fmt: skip
 def second_moment_of_answers(case: Case) -> Measurement:
-    """Mean squared answer of the subject's Algorithm 1 along its own run, where the bias lies along the gradient."""
-    return looked_twice(case, _mean_square)
-
-
-def _mean_square(case: Case) -> Measurement:
+    """Mean squared answer of the subject's Algorithm 1 along its own runs, where the bias lies along the gradient."""
     truth = regular_truth(case.instance)
     setting = Setting.at(case, truth, ALPHA, NOISE)
     noisy, call = setting.case.instance.problem, case.call(ALPHA)
     V, mean = second_moment(setting, NOISE), setting.mean
     L, beta = float(np.linalg.norm(truth.grad_F)), float(np.linalg.norm(mean - truth.grad_F))
-    runs = case.share.times(QUESTIONS)
-    # A third of the run goes by until its steps are clipped: till then they tell what was answered.
-    eta = 3 * STEP / (runs * float(np.linalg.norm(mean)))
-    schedule = OuterParameters(goldstein_radius=runs * STEP, epsilon=1.0, D=STEP, eta=eta, M=runs, K=1)
-    recorded = record(case, lambda z: case.stages.hypergradient(noisy, z, call, case.rng), case.x, schedule)
-    squares: Vector = (recorded.g**2).sum(axis=1)
-    measured = float(squares.mean())
-    # The law of an answer at the start; along the run its mean moves by the slack at most. Line 5 may stop before the
+    # A third of a run goes by until its steps are clipped: till then they tell what was answered.
+    eta = 3 * STEP / (QUESTIONS * float(np.linalg.norm(mean)))
+    schedule = OuterParameters(goldstein_radius=QUESTIONS * STEP, epsilon=1.0, D=STEP, eta=eta, M=QUESTIONS, K=1)
+
+    def run(rng: np.random.Generator) -> Recorded:
+        return record(case, lambda z: case.stages.hypergradient(noisy, z, call, rng), case.x, schedule, rng)
+
+    def answers(rng: np.random.Generator, _: int) -> Vector:
+        return run(rng).g
+
+    def sampler() -> Sampler:
+        return case.ledger.keep(Sampler(answers, Streams.of(case.rng), Moments(np.zeros(len(mean))), QUESTIONS))
+
+    shown = run(case.rng)
+    # The law of an answer at the start; along a run its mean moves by the slack at most. Line 5 may stop before the
     # minimiser: the mean that its parts are taken around is that of the subject's own answers without noise.
-    law, own = _law(mean, V, runs), _own_mean(case, case.x)
-    slack = abs(_square_at(case, recorded.z[-1]) - float(mean @ mean))
-    own_end = _own_mean(case, recorded.z[-1])
+    own = _own_mean(case, case.x)
+    slack = abs(_square_at(case, shown.z[-1]) - float(mean @ mean))
+    own_end = _own_mean(case, shown.z[-1])
     own_slack = abs(float(own_end @ own_end) - float(own @ own))
-    exact = SquareDecision("E‖g‖² along a run, against ‖E g‖² + V", case.share, law=_law(own, V, runs), wanted=SEEN)
+    exact = SquareBound("E‖g‖² along runs, against ‖E g‖² + V", case.share, law=_law(own, V), wanted=SEEN)
     bound = L**2 + V if case.as_written else (L + beta) ** 2 + V
-    name = "E‖g‖² along a run, against L_F² + V" if case.as_written else "E‖g‖² along a run, against (L_F + β)² + V"
-    within = SquareDecision(name, case.share, law=law, relation="<=", predicted=bound, wanted=SEEN)
-    found = [(item.of(squares), moves) for item, moves in ((within, slack), (exact, own_slack))]
+    name = "E‖g‖² along runs, against L_F² + V" if case.as_written else "E‖g‖² along runs, against (L_F + β)² + V"
+    within = SquareBound(name, case.share, law=_law(mean, V), relation="<=", predicted=bound, wanted=SEEN)
+    found = [(item.run(sampler()), moves) for item, moves in ((within, slack), (exact, own_slack))]
     widened = [item.model_copy(update={"tolerance": item.tolerance + moves}) for item, moves in found]
-    values: dict[str, float | str] = {"E‖g‖²": measured, "bound": bound, "β": beta, "L_F near x": L, "V": V}
-    return Measurement((*widened, recorded.followed), values)
+    values: dict[str, float | str] = {
+        "E‖g‖²": found[0][0].measured, "bound": bound, "β": beta, "L_F near x": L, "V": V,
+    }  # fmt: skip
+    return Measurement((*widened, shown.followed), values)
 
 
-def _law(mean: Vector, V: float, runs: int) -> SquareLaw:
-    return SquareLaw.of(mean, V / len(mean) * np.eye(len(mean)), runs)
+def _law(mean: Vector, V: float) -> SquareLaw:
+    return SquareLaw.of(mean, V / len(mean) * np.eye(len(mean)))
 
 
 def _own_mean(case: Case, x: Vector) -> Vector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, log, sqrt
@@ -14,27 +15,31 @@ from spec.exact import Vector
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import (
+    FURTHER,
+    SIZES,
     SMALL,
     call_of,
     constant_step,
-    errors,
+    error_sampler,
     mean_square_at,
     measured_steps,
     settled_iteration,
     steps_call,
 )  # fmt: skip
 from verify.checks.measuring.premises import regular_truth, shown_vector
-from verify.checks.measuring.second_look import looked_twice
-from verify.evidence.decisions import SquareDecision
+from verify.evidence.intervals import Looks
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.orders import bent
-from verify.evidence.premises_of_laws import Taken, law_of_squares
+from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.squares import SquareBound
+from verify.evidence.streams import Sampler
 from verify.subjects.protocol import Call
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, best_radius, projected, shrinking
 from verify.truth.pair import Truth
+from verify.verdict import decide
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")
 UNIT = Noise(model="additive", sigma_f=1, sigma_g=1)
@@ -55,8 +60,9 @@ ROW_SCALES = (
 """Factors on one active row, towards a row that hardly matters."""
 STEP_SIZES = (0.2, 0.1, 0.05, 0.025)
 """In units of one over the largest curvature."""
+RUNS_A_CALL = 250
 RUNS = 3_000
-"""Independent iterations, times components of y, behind one mean square."""
+"""Independent iterations behind one mean square of a sweep at first."""
 TOLD_APART = 20_000
 """The same where the power of the step size is to be known to a tenth."""
 LONG = (256, 512, 1024, 2048, 4096, 8192)
@@ -110,88 +116,82 @@ def linear_rate(case: Case) -> Measurement:
 
 @check("inner-cost/noise-floor", instances=("concave-upper", "toy1"), needs=("lower_level_runs",), decisions=6, sure=1)
 def noise_floor(case: Case) -> Measurement:
-    """E‖y_t - y*‖² of the constant-step iteration once stationary: against zero, or its growth with η and its size.
-
-    What is left open (noise that is not Gaussian says less of a mean square) is looked at once more.
-    """
-    return looked_twice(case, _floors)
-
-
-def _floors(case: Case) -> Measurement:
-    """The floors of all step sizes, at one number of runs."""
+    """E‖y_t - y*‖² of the constant-step iteration once stationary: against zero, or its growth with η and its size."""
     truth = regular_truth(case.instance)
     noise = SMALL if truth.active.any() else UNIT
     constant = replace(case, reading=case.reading.choose(inner_solver="constant-step"))
-    exact = _exact_floors(settled_iteration(case.instance, truth, sigma=noise.scale("g.y")))
-    runs = case.share.times(RUNS if case.as_written else TOLD_APART)
-    first, estimates, held, floors, laws = 0.0, [], [], [], list[Taken]()
-    spent = case.share.single.error / 2 / len(STEP_SIZES)
-    for size in STEP_SIZES:
-        iteration = settled_iteration(case.instance, truth, sigma=noise.scale("g.y"), size=size)
+    iterations = [settled_iteration(case.instance, truth, sigma=noise.scale("g.y"), size=size) for size in STEP_SIZES]
+    held, sweeps = [], []
+    for iteration in iterations:
         steps = _stationary(iteration)
-        squares = iterates(constant, truth, call_of(constant, iteration, steps), noise, runs=runs, pair=False)
-        count, square = len(squares), float(squares.mean())
-        at, floor = {"eta": iteration.eta_y}, _floor(iteration)
-        first = first or floor
-        # One component, its mean faded: a chi-square estimate. What the exact law bends is divided out.
-        bent = floor / (first * (size / STEP_SIZES[0]) ** exact.exponent)
+        call = call_of(constant, iteration, steps)
         mean, covariance = (part[..., : iteration.m] for part in iteration.constant(steps))
-        law = SquareLaw.of(mean, covariance[: iteration.m], count)
-        laws.append(law_of_squares(squares, law, spent, base="exponent (log chi-square)"))
-        dof = count * laws[-1].worth
-        estimates.append(Estimate(at, square / bent, dof, samples=count, predicted=floor / bent))
-        floors.append((square, floor))
         # Against the start's remainder alone as written, or the law's own expectation.
         wanted, predicted = (0.3, float(mean @ mean)) if case.as_written else (0.15, None)
-        decision = SquareDecision("stationary mean squared error", case.share, law=law, wanted=wanted,
-                                  predicted=predicted, context={"η": iteration.eta_y})  # fmt: skip
-        held.append(decision.of(squares))
-    worst = min(laws, key=lambda taken: taken.worth)
-    rate = _rate_of_floors(case, estimates, exact, floors)
-    rate = rate.model_copy(update={"law": worst.law, "checked": worst.checked})
+        decision = SquareBound(
+            "stationary mean squared error", case.share, wanted=wanted, predicted=predicted,
+            law=SquareLaw.of(mean, covariance[: iteration.m]), context={"η": iteration.eta_y},
+        )  # fmt: skip
+        held.append(decision.run(error_sampler(constant, call, noise, block=RUNS_A_CALL, pair=False)))
+        sweeps.append(error_sampler(constant, call, noise, block=RUNS_A_CALL, pair=False))
+    exact = _exact_floors(settled_iteration(case.instance, truth, sigma=noise.scale("g.y")))
+    rate = _rate_of_floors(case, exact, iterations, sweeps)
     values: dict[str, float | str] = {f"E‖y_t - y*‖² at η = {e.context['η']:g}": e.measured for e in held}
     note = "Each step adds noise of size ησ and forgets a share ημ of the error: what stays is of order ησ²/μ."
     if case.as_written:
         return Measurement((*held, rate.model_copy(update={"role": "support"})), values, note)
-    below = _averaged_below(case, truth, noise, 4 * steps, _floor(iteration))
+    below = _averaged_below(case, truth, noise, 4 * steps, _floor(iterations[-1]))
     return Measurement((rate, exact, *held, below), values, note)
 
 
 def _rate_of_floors(
-    case: Case, estimates: list[Estimate], exact: RateEvidence, floors: list[tuple[float, float]]
+    case: Case, exact: RateEvidence, iterations: Sequence[LinearIteration], samplers: Sequence[Sampler]
 ) -> RateEvidence:
     """Power of η in the subject's own floors; the law's, divided out and put back, is known to its interval."""
-    rate = bent(fit_power_law(estimates, case.share.single, quantity="stationary mean squared error")["eta"])
-    low, high = rate.interval
-    known = (exact.interval[1] - exact.interval[0]) / 2
-    points = tuple(
-        point.model_copy(update={"measured": measured, "predicted": predicted})
-        for point, (measured, predicted) in zip(rate.points, floors, strict=True)
-    )
-    interval = low - known, high + known
-    return rate.model_copy(update={"interval": interval, "points": points, "error_rate": case.share.error})
+    floors = [_floor(iteration) for iteration in iterations]
+    planned, first = Looks(RUNS if case.as_written else TOLD_APART, case.share.error), iterations[0].eta_y
+    while True:
+        look = max(1, samplers[0].look)
+        share, estimates, laws = replace(case.share, error=planned.spends(look)), [], list[Taken]()
+        for iteration, floor, sampler in zip(iterations, floors, samplers, strict=True):
+            moments = sampler.reach(planned.size(look))
+            laws.append(law_of_variance(moments, share.error / 2 / len(samplers), SIZES))
+            # One component, its mean faded: a chi-square estimate. What the exact law bends is divided out.
+            bent_by = floor / (floors[0] * (iteration.eta_y / first) ** exact.exponent)
+            estimates.append(Estimate(
+                {"eta": iteration.eta_y}, moments.mean_square / bent_by, moments.count * laws[-1].worth,
+                samples=moments.count, predicted=floor / bent_by,
+            ))  # fmt: skip
+        rate = bent(fit_power_law(estimates, share, quantity="stationary mean squared error")["eta"])
+        low, high = rate.interval
+        known = (exact.interval[1] - exact.interval[0]) / 2
+        points = tuple(
+            point.model_copy(update={"measured": sampler.moments.mean_square, "predicted": floor})
+            for point, sampler, floor in zip(rate.points, samplers, floors, strict=True)
+        )
+        worst = min(laws, key=lambda taken: taken.worth)
+        rate = rate.model_copy(update={
+            "interval": (low - known, high + known), "points": points, "error_rate": case.share.error,
+            "law": worst.law, "checked": worst.checked,
+        })  # fmt: skip
+        verdict = "" if case.as_written else str(decide(case.bound, [rate]).verdict)
+        if look >= FURTHER + case.share.level or (
+            verdict != "INCONCLUSIVE" and (look > case.share.level or verdict == "REFUTED")
+        ):
+            return rate
+        samplers[0].look = look + 1
 
 
 @check("inner-cost/samples-for-accuracy", instances=("toy1", "concave-upper"), needs=("lower_level_runs",),
        decisions=2, sure=1)  # fmt: skip
 def samples_for_accuracy(case: Case) -> Measurement:
     """Noisy steps against the accuracy of the pair that the subject's own iterations reach, and its size."""
-    return looked_twice(case, _samples)
-
-
-def _samples(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     iteration = settled_iteration(case.instance, truth, sigma=SMALL.scale("g.y"))
     law = calls_for_accuracy(case, iteration).model_copy(update={"role": "support"})
-    rate, _, held = measured_steps(case, truth, iteration, law, power=1.0, name="inner_tol")
+    rate, _, held = measured_steps(case, iteration, law, power=1.0, name="inner_tol")
     note = "t gradients of variance σ² cannot tell y* better than σ/(μ√t)."
     return Measurement((rate, held, law), values_at("steps to δ", rate.points, ".3g"), note)
-
-
-def iterates(case: Case, truth: Truth, call: Call, noise: Noise, *, runs: int, pair: bool = True) -> Vector:
-    """Squared errors of y, and of the active rows' multipliers if asked, over independent iterations, shape (R,)."""
-    rows = errors(case, truth, call, noise, runs=ceil(runs / len(truth.y_star)), pair=pair)
-    return np.asarray((rows**2).sum(axis=1))
 
 
 def calls_for_accuracy(
@@ -223,13 +223,13 @@ def _averaged_below(case: Case, truth: Truth, noise: Noise, steps: int, floor: f
     """The averaged solver passes the exact floor of the smallest constant step."""
     averaged = replace(case, reading=case.reading.choose(inner_solver="averaged"))
     iteration = settled_iteration(case.instance, truth, sigma=noise.scale("g.y"), size=0.5)
-    runs = case.share.times(RUNS // 2)
-    squares = iterates(averaged, truth, call_of(averaged, iteration, steps), noise, runs=runs, pair=False)
     mean, covariance = (part[..., : iteration.m] for part in iteration.averaged(steps, shrinking))
-    law = SquareLaw.of(mean, covariance[: iteration.m], len(squares))
-    quantity = f"mean squared error of the averaged solver after {steps} steps"
-    decision = SquareDecision(quantity, case.share, law=law, relation="<=", predicted=floor, wanted=0.6)
-    return decision.of(squares)
+    decision = SquareBound(
+        f"mean squared error of the averaged solver after {steps} steps", case.share,
+        law=SquareLaw.of(mean, covariance[: iteration.m]), relation="<=", predicted=floor, wanted=0.6,
+    )  # fmt: skip
+    call = call_of(averaged, iteration, steps)
+    return decision.run(error_sampler(averaged, call, noise, block=RUNS_A_CALL, pair=False))
 
 
 def _distance(case: Case, truth: Truth, call: Call) -> float:

@@ -13,11 +13,11 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
-from verify.checks.inner_cost.lower_level_solve import iterates
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import (
     call_of,
     constant_step,
+    error_sampler,
     law_at,
     mean_square_at,
     settled_iteration,
@@ -26,12 +26,12 @@ from verify.checks.measuring.iteration_runs import (
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import RATE_BLOCK, Formula, Setting, sampled_rates, second_moment, variance_order
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
-from verify.evidence.decisions import SquareDecision
 from verify.evidence.intervals import quantile_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.orders import bent
 from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.squares import SquareBound
 from verify.subjects.protocol import Call
 from verify.truth.iterations import LinearIteration, shrinking
 from verify.truth.pair import Truth
@@ -57,6 +57,8 @@ LEVEL = 0.9
 """Which quantile speaks where errors follow no known law: the mean is at least a tenth of it."""
 RUNS, ENDS = 1000, 900
 """Independent complete calls behind one error at the first look."""
+CALLED = 32
+"""Independent lower-level runs a call."""
 LOOKS = 2
 """Looks at the size of errors, each of four times as many calls as the one before."""
 ACCURATE = 0.2
@@ -101,7 +103,7 @@ def whole_call(case: Case) -> Measurement:
 def _counted_call(case: Case, note: str = "", *, batch: bool = False) -> Measurement:
     truth = regular_truth(case.instance)
     rate = _counted(case, truth, batch=batch)
-    return Measurement((rate, accurate(case, truth)), values_at("calls at alpha", rate.points), note)
+    return Measurement((rate, accurate(case)), values_at("calls at alpha", rate.points), note)
 
 
 @check("inner-cost/output-accuracy", instances=INSTANCES, needs=("hypergradient",), decisions=1)
@@ -248,17 +250,17 @@ def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     return fit_rate(points, quantity="gradient samples of one call", variable="alpha")
 
 
-def accurate(case: Case, truth: Truth) -> ComparisonEvidence:
+def accurate(case: Case) -> ComparisonEvidence:
     """The subject's pair after the counted steps: within α³ in mean square, at one α of the sweep."""
     alpha = HELD_ALPHA
     iteration, steps = enough(case, alpha)
     call = replace(call_of(case, iteration, steps), alpha=alpha)
-    squares = iterates(case, truth, call, noise_of(case), runs=case.share.times(RUNS))
-    law = SquareLaw.of(*law_at(case, iteration, steps), len(squares))
-    return SquareDecision(
-        quantity="mean squared error of the pair at the counted steps", law=law, share=case.share, relation="<=",
-        predicted=(1 + ACCURATE) * alpha**6, wanted=1.0, context={"alpha": alpha, "steps": float(steps)},
-    ).of(squares)  # fmt: skip
+    decision = SquareBound(
+        "mean squared error of the pair at the counted steps", case.share, relation="<=",
+        law=SquareLaw.of(*law_at(case, iteration, steps)), predicted=(1 + ACCURATE) * alpha**6, wanted=1.0,
+        context={"alpha": alpha, "steps": float(steps)},
+    )  # fmt: skip
+    return decision.run(error_sampler(case, call, noise_of(case), block=CALLED))
 
 
 def noise_of(case: Case) -> Noise:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import log1p
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.premises import at_truth
-from verify.evidence.budget import Share
+from verify.evidence.budget import EFFORT_STEP, Share
+from verify.evidence.decisions import smallest
 from verify.evidence.intervals import Looks
+from verify.evidence.laws import log_variance_interval
 from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
-from verify.evidence.orders import Rational, bent, has_its_values, held_to_formula, in_class
+from verify.evidence.orders import AGREES, Rational, bent, has_its_values, held_to_formula, in_class
 from verify.evidence.premises_of_laws import Taken, law_of_variance
 from verify.evidence.rates import Estimate, fit_power_law
 from verify.evidence.streams import BLOCK, Sampler, Streams
@@ -39,6 +42,10 @@ SHORT_BLOCK = 1 << 9
 """Samples a block of variances along directions: fewer than a thousand decide, of several calls."""
 RATE_LOOKS = 4
 """Looks at a rate before it is left undecided: 2, 8, 32 and 128 thousand samples a point."""
+ROOM = 0.7
+"""Share of what a formula's values may leave, for the intervals; the rest is for their middles, off by chance."""
+PLAIN_LOOKS = 2
+"""Looks at 2 and 8 thousand samples, which refute most of what is wrong."""
 RATE_FURTHER = 2
 """Looks beyond those where estimates are not Gaussian."""
 
@@ -140,6 +147,26 @@ class Formula:
     known: Rational | None = None
 
 
+def _agreeing(settings: Sequence[tuple[dict[str, float], Sampler, float]], planned: Looks) -> int:
+    """Samples a point at which Gaussian ones that have a formula's values show it, but with a small probability."""
+    width, pairs = len(settings[0][1].moments.mean), len(settings) * (len(settings) - 1)
+    error = planned.spends(RATE_LOOKS - 1) / 2 / pairs
+
+    def shows(size: int) -> bool:
+        dofs = np.full(2, float(width * (size - 1)))
+        return log_variance_interval(np.array([1.0, -1.0]), dofs, error)[1] <= ROOM * log1p(AGREES)
+
+    return smallest(shows, settings[0][1].block)
+
+
+def _size(planned: Looks, look: int, agreeing: int | None) -> int:
+    """Samples a point at a look: as planned, but that the third at the latest is at what shows a formula's values."""
+    if agreeing is None:
+        return planned.size(look)
+    before = next((k for k in range(1, PLAIN_LOOKS + 1) if planned.size(k) >= agreeing), PLAIN_LOOKS + 1)
+    return planned.size(look) if look < before else int(agreeing * EFFORT_STEP ** (look - before))
+
+
 def sampled_rates(
     case: Case,
     settings: Sequence[tuple[dict[str, float], Sampler, float]],
@@ -162,6 +189,7 @@ def sampled_rates(
     """
     first, share = looks or (RATE_BLOCK, case.share)
     planned = Looks(first, share.error)
+    agreeing = _agreeing(settings, planned) if formula and deciding in formula.orders else None
     refuted_at = -1
     while True:
         look = max(1, settings[0][1].look)
@@ -169,7 +197,7 @@ def sampled_rates(
         laws: list[Taken] = []
         for at, sampler, predicted in settings:
             sampler.look = look
-            moments = sampler.reach(planned.size(look))
+            moments = sampler.reach(_size(planned, look, agreeing))
             taken = law_of_variance(moments, planned.spends(look), base="exponent (log chi-square)")
             dof = float(len(moments.mean) * (moments.count - 1)) * taken.worth
             estimates.append(

@@ -50,6 +50,7 @@ def test_every_calibrated_law_is_one_that_checks_rest_on():
         "as-written": ("stochastic-oracles/mean-square-smoothness", "goldstein-convergence/explicit-constants",
                        "goldstein-convergence/noise-term"),
         "repaired": ("stochastic-oracles/unbiasedness", "stochastic-oracles/noise-reaches-gradient",
+                     "stochastic-oracles/draws-as-stated",
                      "variance-bound/independence", "hypergradient-accuracy/decomposition", "hypergradient-accuracy",
                      "inner-cost/svrg", "goldstein-convergence/explicit-constants"),
     }  # fmt: skip

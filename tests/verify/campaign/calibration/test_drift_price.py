@@ -28,9 +28,7 @@ def test_a_rarer_error_and_a_shorter_sweep_cost_more():
     assert least(ats[:4], Share(1e-3)) > least(ats, Share(1e-3))
 
 
-def test_crossings_inside_the_sweep_are_not_refuted_and_those_far_beyond_are(monkeypatch):
-    monkeypatch.setattr(sweeps, "CROSSINGS", (0.1, 0.001))
-    found = dict(sweeps.crossings(4, seed=0, share=Share(1e-2)))
-    for name in ("a/(a + 0.1), bends once", "a/(a + 0.1), pole known", "a/(a + 0.001), pole known"):
-        assert found[name] == pytest.approx((0.0,) * sweeps.LOOKS)
-    assert found["a/(a + 0.001), bends once"][0] > 0.5
+def test_no_crossing_is_refuted_wherever_it_lies(monkeypatch):
+    monkeypatch.setattr(sweeps, "CROSSINGS", (0.1, 0.003, 0.001))
+    for name, shares in sweeps.crossings(4, seed=0, share=Share(1e-2)):
+        assert shares == pytest.approx((0.0,) * sweeps.LOOKS), name

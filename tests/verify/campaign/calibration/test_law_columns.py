@@ -21,9 +21,16 @@ def test_every_law_meets_every_decision_and_keeps_its_promise(monkeypatch):
 
 def test_the_smallest_violation_found_is_of_the_size_that_the_decision_is_asked_for(monkeypatch):
     monkeypatch.setattr(law_columns, "NOISE_LAWS", {"Gauss": NOISE_LAWS["Gauss"]})
-    bias, excess = (law_columns.smallest_found(name, 3, seed=0, budget=1e-2)["Gauss"] for name in law_columns.SIZES)
-    assert 0.03 <= bias <= 0.1
-    assert 0.1 <= excess <= 0.3
+    found = {name: law_columns.smallest_found(name, 3, seed=0, budget=1e-2)["Gauss"] for name in law_columns.SIZES}
+    assert 0.03 <= found["mean"] <= 0.1
+    assert 0.1 <= found["variance"] <= 0.3
+    assert 0.1 <= found["mean square"] <= 0.3
+
+
+def test_decisions_as_the_oracles_statements_ask_find_what_they_are_asked_for():
+    found = law_columns.smallest_as_asked(1, seed=0, error=1e-9)
+    for name, (wanted, _) in law_columns.AS_ASKED.items():
+        assert found[name] <= wanted
 
 
 def test_a_broken_promise_is_said():

@@ -8,7 +8,7 @@ import pytest
 from verify.campaign.calibration import noisy_reference
 from verify.campaign.calibration.noisy_reference import ALLOWED, FORBIDDEN, subject_under
 from verify.campaign.plan import Task, perform
-from verify.subjects import load_subject
+from verify.subjects import MissingCapabilityError, load_subject
 
 
 def judged(claim, law):
@@ -38,6 +38,7 @@ def test_what_the_paper_allows_is_not_refuted(law, claim):
     ("law", "claim", "says"),
     [("TwiceTheVariance", "stochastic-oracles/bounded-variance", "variance of a draw of ∇_x f"),
      ("Biased", "stochastic-oracles/unbiasedness", "distance of the mean draw of ∇_x f from the gradient"),
+     ("SlightlyBiased", "stochastic-oracles/unbiasedness", "distance of the mean draw of ∇_x f from the gradient"),
      ("Correlated", "variance-bound/independence", "variance of the sum of"),
      ("Endless", "stochastic-oracles/bounded-variance", "variance of a draw of ∇_x f"),
      ("OneDrawReused", "variance-bound/independence", "variance of the sum of")],
@@ -46,6 +47,20 @@ def test_what_the_paper_forbids_is_called_by_name(law, claim, says):
     found = judged(claim, law)
     assert str(found.verdict) == "REFUTED"
     assert found.sentence.startswith(says)
+
+
+def test_a_bias_shows_without_independent_pairing_and_none_is_no_credit():
+    def without(law):
+        class Common(subject_under(law)):
+            def hypergradient_samples(self, problem, x, call, rng, replications):
+                if call.reading.noise_pairing == "independent":
+                    raise MissingCapabilityError("independent draws at both points are refused")
+                return super().hypergradient_samples(problem, x, call, rng, replications)
+
+        return perform(Task("stochastic-oracles/unbiasedness", "repaired", "toy1", law, "smoke", 1), Common())
+
+    assert str(without("Biased").verdict) == "REFUTED"
+    assert str(without("Rademacher").verdict) == "NOT_APPLICABLE"
 
 
 def test_each_law_is_a_subject_by_its_name():

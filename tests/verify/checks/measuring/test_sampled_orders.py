@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -59,11 +60,17 @@ def test_what_leaves_the_formula_is_never_supported_for_looking_like_its_order(l
 
 def test_what_is_of_another_order_is_refuted_within_a_class_that_was_tested_and_named():
     found, look = order(lambda N: 1 / N + 0.05)
-    assert (found.verdict, look) == (Verdict.REFUTED, 4)
+    assert (found.verdict, look) == (Verdict.REFUTED, 5)
     assert "sums of N_g⁻¹ to the powers 0 to 2 with coefficients ≥ 0, tested to 5%" in found.sentence
+    # A plain power is no function of the class and of none that is like it: no pole and no zero makes it N⁻¹.
     other, _ = order(lambda N: N**-0.5)
-    assert other.verdict is Verdict.INCONCLUSIVE
-    assert "is no function of the class" in other.sentence
+    assert other.verdict is Verdict.REFUTED
+    assert "whole powers with one pole or zero" in other.sentence
+    waves, _ = order(lambda N: (2 + math.sin(math.log(N))) / N)
+    assert waves.verdict is Verdict.INCONCLUSIVE
+    assert "is no function of the class" in waves.sentence
+    near, _ = order(lambda N: 1 / N / (1 + 300 / N))
+    assert near.verdict is not Verdict.REFUTED
 
 
 def test_what_is_refuted_once_is_asked_again(monkeypatch):
