@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from verify.evidence.charts import Mark, Plot, Series
+from verify.evidence.charts import Plot, Series
 from verify.evidence.model import raised
 from verify.experiments.bench import Bench, Cell
 from verify.experiments.costs import ACCURACY, ALGEBRAS, F2CSA, ITERATIVE, METHODS
@@ -33,12 +33,6 @@ LARGE, LARGE_SEEDS = 2000, 1
 SOLVED: dict[Size, int] = {"quick": 200, "whole": 2000}
 """Largest dimension at which whole solves are run."""
 PRINTED_LARGEST = 4000
-PRINTED = (
-    Mark(x=PRINTED_LARGEST, y=7.7, text="F2CSA 7.7 s"),
-    Mark(x=PRINTED_LARGEST, y=22.6, text="DSBLO 22.6 s"),
-    Mark(x=PRINTED_LARGEST, y=22.0, text="SSIGD 22.0 s"),
-)
-"""What the text prints for d = 4000; which work takes that long is not said."""
 ASYMPTOTIC = 400
 """Powers of d are read off from here on: below, parts of lower order show."""
 
@@ -280,8 +274,7 @@ def _plots(work: Mapping[float, Curves], seconds: Mapping[float, Curves], solves
                    y_label="floating-point operations", series=curves.series(), log_x=True, log_y=True)  # fmt: skip
     for condition, curves in seconds.items():
         yield Plot(title=f"Time of one hypergradient, condition number {condition:g}", x_label=d_axis,
-                   y_label="seconds, one thread", series=curves.series(), log_x=True, log_y=True,
-                   marks=PRINTED)  # fmt: skip
+                   y_label="seconds, one thread", series=curves.series(), log_x=True, log_y=True)  # fmt: skip
     if solves:
         for condition in work:
             curves = Curves(solves, condition, "seconds")
