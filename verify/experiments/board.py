@@ -21,7 +21,7 @@ LEAST_LARGEST = 10
 """Least dimension to stop at."""
 CONDITIONS: dict[Size, tuple[float, ...]] = {"quick": (10.0, 1000.0), "whole": (10.0, 100.0, 1000.0)}
 LARGE, HUGE = 1000, 2000
-"""From the first dimension on the middle condition number is left out, from the second all but the least, and pages."""
+"""From the first dimension on only the least condition number is asked, from the second neither pages nor batches."""
 KINDS: dict[Size, tuple[str, ...]] = {"quick": ("box", "5 rows"), "whole": tuple(ROWS)}
 COUNTS: dict[str, tuple[int, int, int, int]] = {"small": (2, 6, 5, 3), "large": (1, 4, 3, 2), "huge": (1, 3, 2, 1)}
 """Points to choose efforts at, of the walk, fresh ones, and rounds, by size."""
@@ -49,8 +49,7 @@ def _places(size: Size, seed: int, largest: int) -> Iterator[dict[str, Any]]:
 
 
 def _conditions(size: Size, d: int) -> tuple[float, ...]:
-    conditions = CONDITIONS[size]
-    return conditions[:1] if d >= HUGE else (conditions[0], conditions[-1]) if d >= LARGE else conditions
+    return CONDITIONS[size][:1] if d >= LARGE else CONDITIONS[size]
 
 
 def _without(d: int) -> list[str]:

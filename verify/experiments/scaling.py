@@ -14,7 +14,7 @@ from verify.evidence.model import raised
 from verify.experiments.bench import Bench, Cell
 from verify.experiments.costs import ACCURACY, ALGEBRAS, ALL, F2CSA, ITERATIVE, METHODS, PREPARED
 from verify.experiments.curves import Power, by, crossing, middle, power
-from verify.experiments.model import Experiment, Finding, Size
+from verify.experiments.model import Experiment, Finding, Row, Size
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -151,7 +151,7 @@ def described(rows: Rows, solves: Rows, size: Size, seed: int) -> Experiment:
         sentences=tuple(_sentences(work, seconds, solves)),
         findings=tuple(_findings(work[least], seconds[least], rows)),
         plots=tuple(_plots(work, seconds, solves)),
-        rows=tuple(dict(row) for row in (*rows, *solves)),
+        rows=(*_table(work, seconds), *(dict(row) for row in (*rows, *solves))),
     )  # fmt: skip
 
 
@@ -230,6 +230,18 @@ def _sentences(work: Mapping[float, Curves], seconds: Mapping[float, Curves], so
             f"Of a whole solve's time at d = {largest} with F2CSA's hypergradient, the lower level that all methods "
             f"share takes {100 * max(share):.0f} %."
         )
+
+
+def _table(work: Mapping[float, Curves], seconds: Mapping[float, Curves]) -> Iterator[Row]:
+    """Every method over F2CSA at the largest dimension, by condition number."""
+    for name in ALL:
+        row: Row = {"method, over F2CSA": name}
+        for condition, curves in work.items():
+            d = curves.dimensions[-1]
+            if name in curves.points:
+                row[f"operations, d = {d}, condition {condition:g}"] = round(curves.ratio(name, d), 3)
+                row[f"time, d = {d}, condition {condition:g}"] = round(seconds[condition].ratio(name, d), 3)
+        yield row
 
 
 def _power(exponent: float) -> str:

@@ -291,7 +291,7 @@ class _Trials:
         for name, value in own:
             values = [v for tried in self.made[entry] for n, v in tried[2] if n == name] + [OWN_DEFAULTS[name]]
             step = OWN_STEP[name]
-            if value == max(values):
+            if value == max(values) and not (name == "smoothing" and value * step >= 1):  # a sphere within the radius
                 yield length, further, ((name, float(f"{value * step:.6g}")),)
             if value == min(values) and name != "samples":
                 yield length, further, ((name, float(f"{value / step:.6g}")),)

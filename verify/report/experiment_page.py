@@ -11,7 +11,7 @@ from verify.report import wording
 from verify.report.drawn_charts import pictures, taken_away
 from verify.report.site.frame import stylesheet_text, template
 
-SHOWN_ROWS = 12
+SHOWN_ROWS = 20
 """Rows of a first table that stands open, below the first pictures."""
 FIRST = 2
 """Pictures that stand before the first table; the others follow it."""
