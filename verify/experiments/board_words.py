@@ -71,11 +71,12 @@ def _lead(duels: Sequence[Row]) -> str:
         total = len(_at(duels, points, WANTED[0]))
         leads = [f"{a} at {_error(w)}" for a, w in zip(ahead, WANTED, strict=True) if a]
         least = min((float(d["over"]) for d in duels if d["points"] == points and d["over"] is not None), default=1.0)
-        first = f"on {_joined(leads)} of {total} problems ({least:.2g} of its time at best)" if leads else "nowhere"
+        first = f"on {_joined(leads)} ({least:.2g} of its time at best)" if leads else "nowhere"
         parts.append((where, first, behind, missed, total))
     (walk, first, behind, missed, total), (fresh, second, later, _, _) = parts
     return (
-        f"{walk} F2CSA has the answer before every implicit gradient {first}, {fresh} {second}. Behind it is on "
+        f"{walk} F2CSA has the answer before every implicit gradient, of {total} problems, {first}, {fresh} {second}. "
+        "Behind it is on "
         f"{behind[0]} and {later[0]} at {_error(WANTED[0])}, on {behind[2]} and {later[2]} at {_error(WANTED[2])}, and "
         f"{_error(WANTED[-1])} it does not reach on {missed[-1]} of {total}, where the prepared implicit gradient, "
         "exact to rounding, is there on all."

@@ -63,9 +63,9 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     for_tuning = {variant: courses(variant, seed + TUNING_SEED, TUNING_SEEDS[size]) for variant in variants}
     best = Judging(rounds=ROUNDS[size], fast=True)
     taken, tried = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size], best)
-    # A page has the lengths of the grid, and the other numbers of its method at its best.
-    pages = Judging(further=False, given=taken)
-    paged, tried_too = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size], pages)
+    # A page has the lengths of the grid on the first problem, and the other numbers of its method at its best.
+    first, pages = {variant: group[:1] for variant, group in for_tuning.items()}, Judging(further=False, given=taken)
+    paged, tried_too = tuned(bench, first, methods, BUDGET[size], LENGTHS[size], pages)
     judged = {variant: courses(variant, seed, SEEDS[size]) for variant in variants}
     entrants = [entry for variant in variants for entry in _entrants(variant, taken, paged, methods[variant], size)]
     lows = lowest(bench, [at for group in judged.values() for at in group])
@@ -135,7 +135,7 @@ def _setting(size: Size) -> Row:
         "problems for tuning": TUNING_SEEDS[size], "Goldstein radius": RADIUS, "alpha at first": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
         "trials of its numbers a method": trials(LENGTHS[size], ROUNDS[size]),
-        "trials of its length a page": len(LENGTHS[size]),
+        "trials of its length a page, on the first of these problems": len(LENGTHS[size]),
         "tuned on": "other draws of the problem, by the share of the fall left",
         "start": "the origin", "noise": "Gaussian on the quadratic terms, 0.01", "threads": 1,
         "calls timed": TIMED_CALLS,
