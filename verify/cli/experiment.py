@@ -37,14 +37,14 @@ def scaling(asked: experiment_options.Scaling) -> None:
 
 def board(asked: experiment_options.Board) -> None:
     """Time to an error of the hypergradient, entrant by entrant."""
-    from verify.experiments.answers.entrants import field_of
-    from verify.experiments.board import LEAST_LARGEST
+    from verify.experiments.answers.board_field import field_of
+    from verify.experiments.hypergradient_board import LEAST_LARGEST
 
     if asked.largest is not None:
         require_at_least("--largest", asked.largest, LEAST_LARGEST)
     elsewhere = tuple(asked.entrant or ())
     field_of(elsewhere)  # refused before any work is done
-    _run("board", asked, largest=asked.largest, elsewhere=elsewhere)
+    _run("board", asked, module="hypergradient_board", largest=asked.largest, elsewhere=elsewhere)
 
 
 def kinks(asked: experiment_options.Kinks) -> None:

@@ -14,8 +14,8 @@ from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.lower_level.first_order import FirstOrder, Pair
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
+from verify.experiments.answers.answering import Answer, Effort, OutsideDomainError, Work
 from verify.experiments.answers.ours import IMPLICIT, REFUSED, counted, since, version
-from verify.experiments.answers.protocol import Answer, Effort, OutsideDomainError, Work
 
 STEPS = 100_000
 SHARES = (1e-3, 1e-2, 0.1, 1.0)
@@ -69,7 +69,7 @@ class _Iterative:
         self.solver, self.pair = FirstOrder(q, q.bounds), Pair(np.zeros(q.m), np.zeros(q.p))
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:  # noqa: ARG002  # it draws nothing
-        """As :class:`verify.experiments.answers.protocol.Answering`."""
+        """As :class:`verify.experiments.answers.answering.Answering`."""
         q, before = self.q, Tally(**vars(self.tally))
         c, r = self.g_xy.back(x) + q.g_y, self.rows.reach(x)
         try:

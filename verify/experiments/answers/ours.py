@@ -19,7 +19,7 @@ from f2csa_ref.objectives import QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
-from verify.experiments.answers.protocol import Answer, Answering, Effort, OutsideDomainError, Work
+from verify.experiments.answers.answering import Answer, Answering, Effort, OutsideDomainError, Work
 from verify.experiments.work import Blocks
 
 F2CSA, IMPLICIT = "F2CSA", "implicit gradient"

@@ -11,10 +11,10 @@ import numpy as np
 
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
-from verify.experiments.answers.entrants import field_of
+from verify.experiments.answers.answering import Answer, Effort, Entrant, OutsideDomainError, Work
+from verify.experiments.answers.board_field import field_of
 from verify.experiments.answers.ours import FastImplicit
 from verify.experiments.answers.problems import Points, drawn, points_of
-from verify.experiments.answers.protocol import Answer, Effort, Entrant, OutsideDomainError, Work
 from verify.experiments.answers.truth import TrueGradients, Truth
 from verify.experiments.costs import norm_of
 from verify.experiments.model import Row
@@ -143,15 +143,19 @@ class Race:
 
 
 def measured(
-    kind: str, d: int, condition: float, seed: int, *, elsewhere: Sequence[str] = (), without: Sequence[str] = (),
+    place: Mapping[str, Any],
+    *,
+    elsewhere: Sequence[str] = (),
+    without: Sequence[str] = (),
     counts: Sequence[int] = (2, 6, 5, 5),
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Rows of one problem: an entrant at an error and a kind of points each, and what kept others away.
 
-    ``counts`` are the points to tune at, of the walk, fresh ones, and rounds; ``without`` names entrants that are left
-    out at this size.
+    ``place`` says ``rows``, ``d``, ``condition`` and ``seed``; ``counts`` are the points to tune at, of the walk, fresh
+    ones, and rounds; ``without`` names entrants that are left out at this size.
     """
-    at: Row = {"rows": kind, "d": d, "condition": condition, "seed": seed}
+    at: Row = dict(place)
+    kind, d, condition, seed = (place[name] for name in ("rows", "d", "condition", "seed"))
     tuning, walk, fresh, rounds = counts
     q, entrants = drawn(kind, d, condition, seed), field_of(elsewhere)
     points, known = points_of(q, seed, tuning, walk, fresh), TrueGradients(q)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from spec.errors import InvalidInputError
-from verify.experiments.answers import adapters
-from verify.experiments.answers.adapters import PUBLIC, Public, missing
-from verify.experiments.answers.entrants import OURS, field_of
+from verify.experiments.answers import public_programs as adapters
+from verify.experiments.answers.answering import Entrant, OutsideDomainError
+from verify.experiments.answers.board_field import OURS, field_of
 from verify.experiments.answers.ours import PageF2csa
 from verify.experiments.answers.problems import drawn
-from verify.experiments.answers.protocol import Entrant, OutsideDomainError
+from verify.experiments.answers.public_programs import PUBLIC, Public, missing
 from verify.experiments.answers.truth import TrueGradients
 from verify.experiments.costs import norm_of
 
@@ -61,7 +61,7 @@ def test_where_the_lower_level_is_infeasible_each_says_so(entrant: Entrant) -> N
 
 def test_what_is_not_installed_is_a_line_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = Public("nobody", "none", ("no-such-package",), (), 10, adapters.daqp_and_lineax)
-    monkeypatch.setattr("verify.experiments.answers.entrants.PUBLIC", (absent,))
+    monkeypatch.setattr("verify.experiments.answers.board_field.PUBLIC", (absent,))
     found = field_of()
     assert found.absent == ("nobody, which needs no-such-package (pip install)",)
     assert [entrant.name for entrant in found.entrants] == [entrant.name for entrant in OURS]

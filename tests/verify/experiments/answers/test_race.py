@@ -11,9 +11,10 @@ import pytest
 
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
-from verify.experiments.answers import entrants, race
+from verify.experiments.answers import board_field as entrants
+from verify.experiments.answers import race
+from verify.experiments.answers.answering import Answer, Answering, Effort
 from verify.experiments.answers.ours import FastF2csa, FastImplicit
-from verify.experiments.answers.protocol import Answer, Answering, Effort
 from verify.experiments.answers.race import UNIT, WANTED, measured
 from verify.experiments.model import Row
 
@@ -65,7 +66,7 @@ def rows() -> list[Row]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entrants, "OURS", (FastImplicit(), FastF2csa(), Slower(), Wrong()))
         patch.setattr(entrants, "PUBLIC", ())
-        return measured("box", 12, 10.0, 0, counts=COUNTS)
+        return measured({"rows": "box", "d": 12, "condition": 10.0, "seed": 0}, counts=COUNTS)
 
 
 def _of(rows: list[Row], name: str, points: str = "walking") -> dict[Any, Mapping[str, Any]]:
@@ -110,7 +111,8 @@ def test_a_kind_of_points_each_and_preparation_apart(rows: list[Row]) -> None:
 
 
 def test_who_is_left_out_at_a_size_is_said() -> None:
-    found = measured("box", 10, 10.0, 0, counts=COUNTS, without=[e.name for e in entrants.OURS if e.name != UNIT])
+    place = {"rows": "box", "d": 10, "condition": 10.0, "seed": 0}
+    found = measured(place, counts=COUNTS, without=[e.name for e in entrants.OURS if e.name != UNIT])
     said = {row["entrant"]: row["status"] for row in found if row["entrant"] != UNIT and row["entrant"] in
             {e.name for e in entrants.OURS}}  # fmt: skip
     assert set(said.values()) == {"left out: not run at this size"}

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from verify.experiments.answers.entrants import field_of
+from verify.experiments.answers.board_field import field_of
 from verify.experiments.answers.ours import BatchedF2csa, FastF2csa, PageF2csa, PageImplicit
 from verify.experiments.answers.problems import LEAST, ROWS
 from verify.experiments.bench import Bench, Cell
-from verify.experiments.board_words import described
+from verify.experiments.hypergradient_board_words import described
 from verify.experiments.model import Experiment, Size
 
 DIMENSIONS: dict[Size, tuple[int, ...]] = {"quick": (10, 100), "whole": (10, 100, 1000, 4000)}
@@ -44,8 +44,8 @@ def _places(size: Size, seed: int, largest: int) -> Iterator[dict[str, Any]]:
         for kind in (kind for kind in KINDS[size] if d >= LEAST[kind]):
             for condition in _conditions(size, d):
                 stage = "huge" if d >= HUGE else "large" if d >= LARGE else "small"
-                yield {"kind": kind, "d": d, "condition": condition, "seed": seed, "counts": list(COUNTS[stage]),
-                       "without": _without(d)}  # fmt: skip
+                place = {"rows": kind, "d": d, "condition": condition, "seed": seed}
+                yield {"place": place, "counts": list(COUNTS[stage]), "without": _without(d)}
 
 
 def _conditions(size: Size, d: int) -> tuple[float, ...]:

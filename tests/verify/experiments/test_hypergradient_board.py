@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from verify.experiments import board
-from verify.experiments.answers import entrants
-from verify.experiments.answers.entrants import Field
+from verify.experiments import hypergradient_board as board
+from verify.experiments.answers import board_field as entrants
+from verify.experiments.answers.board_field import Field
 from verify.experiments.answers.ours import FastF2csa, FastImplicit, PageF2csa
 from verify.experiments.answers.race import COLD, FRESH, PREPARING, UNIT, WALKING, WANTED
 from verify.experiments.bench import Bench
-from verify.experiments.board_words import described
+from verify.experiments.hypergradient_board_words import described
 from verify.experiments.model import Experiment, Row
 
 

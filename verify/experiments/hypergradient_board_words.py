@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from verify.evidence.charts import Plot, Series
-from verify.experiments.answers.entrants import Field
+from verify.experiments.answers.board_field import Field
 from verify.experiments.answers.ours import F2CSA, IMPLICIT
 from verify.experiments.answers.race import COLD, FRESH, TOGETHER, UNIT, WALKING, WANTED
 from verify.experiments.curves import by

@@ -17,8 +17,8 @@ import numpy as np
 
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
+from verify.experiments.answers.answering import Answer, Effort, OutsideDomainError, Work
 from verify.experiments.answers.ours import IMPLICIT
-from verify.experiments.answers.protocol import Answer, Effort, OutsideDomainError, Work
 
 LARGEST_QP, LARGEST_LAYER = 1000, 200
 """Sizes of y beyond which daqp, which is dense and sequential, and a cone program's derivative are not waited for."""
@@ -79,7 +79,7 @@ class _Function:
     preparation: Work = field(default_factory=Work)
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:  # noqa: ARG002  # it draws nothing
-        """As :class:`verify.experiments.answers.protocol.Answering`."""
+        """As :class:`verify.experiments.answers.answering.Answering`."""
         try:
             return Answer(np.asarray(self.function(x), dtype=np.float64), Work())
         except Exception as error:  # whatever a foreign program raises is its answer
