@@ -135,10 +135,20 @@ def upper_gradients(
     q: Objectives, x: Vector, y: Vector, rng: np.random.Generator | None, samples: int = 1
 ) -> tuple[Vector, Vector]:
     """grad_x f (n,) and grad_y f (m,) at (x, y): exact, or means of samples drawn from ``rng``, f.x before f.y."""
+    noise_x, noise_y_f = upper_noise(q, x, y, rng, samples)
     grad_x, grad_y = q.grad_x_f(x, y), q.grad_y_f(x, y)
+    grad_x = grad_x if noise_x is None else grad_x + noise_x
+    return grad_x, grad_y if noise_y_f is None else grad_y + noise_y_f
+
+
+def upper_noise(
+    q: Objectives, x: Vector, y: Vector, rng: np.random.Generator | None, samples: int = 1
+) -> tuple[Vector | None, Vector | None]:
+    """Mean noise of both gradients of f over so many samples, (n,) and (m,); ``None`` where there is none."""
+    of_x = of_y = None
     if rng is not None and q.noise.scale("f.x") > 0:
         noise = noise_x_f(q, x, y, Draws(f_x=rng.standard_normal((samples, q.n))))
-        grad_x = grad_x if noise is None else grad_x + noise.mean(axis=0)
+        of_x = None if noise is None else noise.mean(axis=0)
     if rng is not None and q.noise.scale("f.y") > 0:
-        grad_y = grad_y + noise_y(q, "f.y", x, y, rng.standard_normal((samples, q.m))).mean(axis=0)
-    return grad_x, grad_y
+        of_y = noise_y(q, "f.y", x, y, rng.standard_normal((samples, q.m))).mean(axis=0)
+    return of_x, of_y

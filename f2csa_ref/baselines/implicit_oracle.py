@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from f2csa_ref.baselines.implicit_gradient import regular_rows
+import numpy as np
+
+from f2csa_ref.baselines.implicit_gradient import regular_rows, upper_noise
 from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.bounds import Indices
 from f2csa_ref.curvature import Curvature
@@ -71,8 +73,12 @@ class ImplicitOracle:
         self.rows = Rows(q, self.tally)
         self.lower = prepared_lower(self)
 
-    def __call__(self, x: Vector) -> ImplicitAnswer:
-        """The gradient of F at x, shape (n,).
+    def __call__(
+        self, x: Vector, *, tilt: Vector | None = None, rng: np.random.Generator | None = None, samples: int = 1
+    ) -> ImplicitAnswer:
+        """The gradient of F at x, shape (n,); of x ↦ f(x, y) with y the minimiser of g + tiltᵀy, shape (m,), if given.
+
+        Gradients of f are exact, or means of so many samples drawn from ``rng``, as :func:`implicit_gradient` has them.
 
         Raises:
             InvalidInputError: If x breaks its rule, the lower level is infeasible there, or y* is not known to be
@@ -82,11 +88,15 @@ class ImplicitOracle:
         q, x, before = self.q, as_vector(x, self.q.n, "x"), replace(self.tally)
         with double_range(q):
             r = self.rows.reach(x)
-            y, lam, _, slope = self.lower.solve(x, self.g_xy.back(x) + q.g_y, r)
+            c = self.g_xy.back(x) + q.g_y
+            y, lam, _, slope = self.lower.solve(x, c if tilt is None else c + tilt, r)
             rows = self._active_rows(x, r, (y, lam), slope)
+            noise_x, noise_y = upper_noise(q, x, y, rng, samples)
             grad_y = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
-            u, v = self._adjoint(rows, grad_y)
+            u, v = self._adjoint(rows, grad_y if noise_y is None else grad_y + noise_y)
             gradient = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
+            if noise_x is not None:
+                gradient = gradient + noise_x
             if self.rows.A.multiple != 0.0:
                 gradient -= v @ q.A[rows]
         return self._answer((gradient, y, lam), rows, before)

@@ -34,6 +34,7 @@ EXAMPLES: dict[str, str] = {
     "baseline compare": "baseline compare f2csa-baseline.json",
     "experiment convergence": "experiment convergence --quick",
     "experiment scaling": "experiment scaling --quick",
+    "experiment board": "experiment board --quick --largest 10",
     "experiment kinks": "experiment kinks --quick",
     "paper annotate": "paper annotate report --out paper.html",
     "paper check": "paper check paper.tex",

@@ -35,6 +35,18 @@ def scaling(asked: experiment_options.Scaling) -> None:
     _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
 
 
+def board(asked: experiment_options.Board) -> None:
+    """Time to an error of the hypergradient, entrant by entrant."""
+    from verify.experiments.answers.board_field import field_of
+    from verify.experiments.hypergradient_board import LEAST_LARGEST
+
+    if asked.largest is not None:
+        require_at_least("--largest", asked.largest, LEAST_LARGEST)
+    elsewhere = tuple(asked.entrant or ())
+    field_of(elsewhere)  # refused before any work is done
+    _run("board", asked, module="hypergradient_board", largest=asked.largest, elsewhere=elsewhere)
+
+
 def kinks(asked: experiment_options.Kinks) -> None:
     """Where rows switch on and off."""
     _run("kinks", asked, module="across_kinks")

@@ -42,3 +42,13 @@ class Scaling(Experiment):
 @dataclass(frozen=True)
 class Kinks(Experiment):
     """Which method finds a Goldstein point where rows switch on and off."""
+
+
+@dataclass(frozen=True)
+class Board(Experiment):
+    """Who has the hypergradient first, at errors from 1e-2 to 1e-12: ours, pages, public programs, yours."""
+
+    largest: Annotated[int | None, Option(help="Largest dimension; default 4000, with --quick 100.")] = None
+    entrant: Annotated[
+        list[str] | None, Option(help="An entrant kept elsewhere, as module:factory; may be repeated.")
+    ] = None

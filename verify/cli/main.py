@@ -58,6 +58,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     options.Compare: ("baseline compare", "verify.cli.verify:compare"),
     experiment_options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
     experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
+    experiment_options.Board: ("experiment board", "verify.cli.experiment:board"),
     experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
     paper_options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
     paper_options.PaperCheck: ("paper check", "verify.cli.paper:check_paper"),
@@ -107,7 +108,7 @@ def _is_no_command(first: str, commands: Collection[str]) -> bool:
 
 GROUPS = {
     "baseline": "Record what an implementation comes out with; find drifts.",
-    "experiment": "The paper's two experiments and one of ours: methods side by side on equal budgets.",
+    "experiment": "The paper's two experiments and two of ours: methods on equal budgets, or at equal errors.",
     "paper": (
         "The paper annotated with verdicts (annotate, done where no command is named); a TeX source held against "
         "itself; its corrected statements (also as --corrections)."

@@ -1,1 +1,1 @@
-"""The paper's two experiments and one of ours: methods side by side on equal budgets."""
+"""The paper's two experiments and two of ours: methods side by side on equal budgets, or at equal errors."""

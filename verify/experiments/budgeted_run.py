@@ -74,7 +74,7 @@ def run(
         except ENDS as error:
             stopped = f"no step at call {calls + 1}: {str(error).split(';')[0]}"
             break
-        work += blocks.products(counts)
+        work += blocks.prepared(counts, at.objectives.p) if entrant.fast else blocks.products(counts)
         counts.clear()
         calls += 1
         spent = work if unit == "products" else float(calls)

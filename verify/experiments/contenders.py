@@ -29,15 +29,17 @@ from f2csa_ref.baselines.ds_blo import DsBloParameters
 from f2csa_ref.baselines.exact_parent import ParentParameters, PigdParameters
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.iterates import IterateState, Restoring, Surroundings
-from f2csa_ref.baselines.methods import rival_method
+from f2csa_ref.baselines.methods import Rival, rival_method
 from f2csa_ref.baselines.ssigd import SsigdParameters
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters
 from f2csa_ref.fast import FastOracle
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.exact import Vector
-from spec.parameters import OuterParameters
+from spec.parameters import OracleParameters, OuterParameters
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
 from verify.experiments.courses import Course
+from verify.experiments.prepared_contenders import prepared_method
+from verify.experiments.work import SAMPLE_X
 
 F2CSA, LITERAL = "F2CSA", "F2CSA, formulas as written"
 SSIGD, DSBLO, DSBLO_2 = "SSIGD", "DS-BLO, option I", "DS-BLO, option II"
@@ -67,7 +69,8 @@ class Contender:
 
     ``eta`` overrides Algorithm 2's step size, ``beta`` SSIGD's. A printed step size is run as it is: η with D = s,
     β diminishing like 1/√r, the slower of the two usual laws.
-    ``fast`` takes Algorithm 1 at speed, whose lower-level solver is its own: for F2CSA by itself, never beside rivals.
+    ``fast`` is the method at its best: what stays is prepared once (:mod:`verify.experiments.prepared_contenders`);
+    otherwise it is its page.
     """
 
     name: str
@@ -77,6 +80,8 @@ class Contender:
     beta: float | None = None
     fast: bool = False
     further: float | None = None
+    own: tuple[tuple[str, float], ...] = ()
+    """Own numbers by name where they are not the defaults: alpha, samples, perturbation, inner, smoothing."""
 
     def method(self, course: Course, counts: Counter[str]) -> Method[Any]:
         """A run of it that adds its calls to ``counts``."""
@@ -86,34 +91,57 @@ class Contender:
         factor = self.further if self.further is not None and self.name in SCALED else 1.0
         eta = self.eta or 2 * factor * self.length / (longer * G * math.sqrt(M))
         outer = OuterParameters(goldstein_radius=M * self.length, epsilon=1.0, D=self.length, eta=eta, M=M, K=1)
-        around = Surroundings(course.objectives, outer, self.alpha, counts=counts)
+        own, alpha = dict(self.own), self.used_alpha
+        samples = round(own.get("samples", 1))
+        around = Surroundings(course.objectives, outer, alpha, samples, counts=counts)
         if self.name in READINGS:
-            call = Call(self.alpha, READINGS[self.name])
-            return ClippedMomentum((_at_speed if self.fast else _algorithm_1)(course, call, counts), outer)
+            parameters = OracleParameters(N_g=samples) if "samples" in own else OracleParameters()
+            call = Call(alpha, READINGS[self.name], parameters)
+            inner = own.get("inner", 1.0)
+            return ClippedMomentum((_at_speed if self.fast else _algorithm_1)(course, call, counts, inner), outer)
         if self.name == PARENT:
-            return rival_method(ParentParameters(), around)
+            return self._of(ParentParameters(), around)
         if self.name == ZEROTH:
-            spec = ZerothOrderParameters(smoothing=SMOOTHING * min(radius, outer.goldstein_radius))
-            return rival_method(spec, around)
+            smoothing = own.get("smoothing", SMOOTHING) * min(radius, outer.goldstein_radius)
+            return self._of(ZerothOrderParameters(smoothing=smoothing), around)
         # One iterate is one block.
         around = replace(around, outer=outer.model_copy(update={"M": 1}))
         power = self.further or 0.0
         if self.name in (SSIGD, PRINTED_SSIGD):
             decay = DECAYS[power] if self.beta is None else "square-root"
-            return rival_method(SsigdParameters(step_size=self.beta or self.length / G, decay=decay), around)
+            ssigd = SsigdParameters(step_size=self.beta or self.length / G, decay=decay, **self._perturbed())
+            return self._of(ssigd, around)
         if self.name == PIGD:
-            return rival_method(PigdParameters(step_size=self.length / G, radius=factor * radius), around)
+            return self._of(PigdParameters(step_size=self.length / G, radius=factor * radius), around)
         if self.name == DESCENT:
             return _Descent(self.length / G, power, around)
         gamma_1 = 1 / (9 * self.length)
         option: Literal["I", "II"] = "I" if self.name == DSBLO else "II"
         beta = tied_memory(self.length, radius) if self.further is None else self.further
-        blo = DsBloParameters(beta=beta, gamma_1=gamma_1, gamma_2=8 * G * gamma_1, option=option)
-        return rival_method(blo, around)
+        gamma_2 = 8 * G * gamma_1
+        blo = DsBloParameters(beta=beta, gamma_1=gamma_1, gamma_2=gamma_2, option=option, **self._perturbed())
+        return self._of(blo, around)
+
+    def _of(self, spec: Rival, around: Surroundings) -> Method[Any]:
+        return prepared_method(spec, around) if self.fast else rival_method(spec, around)
+
+    def _perturbed(self) -> dict[str, Any]:
+        own = dict(self.own)
+        return {"perturbation": own["perturbation"]} if "perturbation" in own else {}
+
+    @property
+    def used_alpha(self) -> float:
+        """α of a penalty estimator, tuned or not."""
+        return dict(self.own).get("alpha", self.alpha)
 
     @property
     def told(self) -> str:
-        """The further number in print."""
+        """The further number in print, and what of its own is not the default."""
+        other = "".join(f", {name} {value:g}" for name, value in self.own)
+        return self._further_told + other
+
+    @property
+    def _further_told(self) -> str:
         if self.eta is not None or self.beta is not None:
             return "as printed"
         if self.name in (SSIGD, DESCENT):
@@ -139,7 +167,10 @@ READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERA
 Answers = Callable[[Vector, np.random.Generator], Vector]
 
 
-def _algorithm_1(course: Course, call: Call, counts: Counter[str]) -> Answers:
+def _algorithm_1(course: Course, call: Call, counts: Counter[str], inner: float) -> Answers:
+    if inner != 1.0:
+        call = replace(call, tol=inner * FastOracle(course.problem, call).tol)
+
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
         estimate = checked_oracle(course.objectives, z, call, rng)
         counts.update(estimate.counts, lower_level_solves=1)
@@ -148,12 +179,14 @@ def _algorithm_1(course: Course, call: Call, counts: Counter[str]) -> Answers:
     return answer
 
 
-def _at_speed(course: Course, call: Call, counts: Counter[str]) -> Answers:
+def _at_speed(course: Course, call: Call, counts: Counter[str], inner: float) -> Answers:
     oracle = FastOracle(course.problem, call)
+    oracle.tol *= inner
 
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
         estimate = oracle(z, rng)
-        counts.update(estimate.counts, lower_level_solves=1)
+        counts.update(estimate.counts, lower_level_solves=1, bytes_read=estimate.bytes_read)
+        counts["sampled_products"] += (call.parameters.N_g - 1) * SAMPLE_X
         return estimate.hypergradient
 
     return answer

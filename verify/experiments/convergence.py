@@ -1,7 +1,8 @@
 """``f2csa experiment convergence``: loss and stationarity at d = 50, on equal work and in equal time.
 
-Every method gets the same problems, start, noise seeds, lower-level solver and budget, and two numbers tuned by one
-protocol. The coupled variant, whose box moves with x, is ours: where A = 0 the formulas as written and repaired agree.
+Every method runs at its best implementation, and beside it as its plain page; it gets the same problems, start, noise
+seeds and budget, and as many trials for its numbers, its own among them (α, N_g and the inner residual of F2CSA).
+The coupled variant, whose box moves with x, is ours: where A = 0 the formulas as written and repaired agree.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ COUPLED = "moving box"
 POINTS = 24
 DISTANCES: dict[Size, int] = {"quick": 4, "whole": 6}
 """Moments at which stationarity is followed, of the first seed; of the others at the end alone."""
-ALPHAS: dict[Size, tuple[float, ...]] = {"quick": (), "whole": (0.2, 0.05)}
-"""Further α, at which F2CSA and its formulas as written are run on the coupled variant."""
+ALPHAS: dict[Size, tuple[float, ...]] = {"quick": (), "whole": (0.2, 0.1, 0.05)}
+"""Values of α at which F2CSA and its formulas as written are run on the coupled variant beside."""
+ROUNDS: dict[Size, int] = {"quick": 2, "whole": 6}
+"""Single trials that follow those of a method's own numbers, past an end of what was tried or between."""
+PAGE, AT_ALPHA = "page", "alpha"
 
 
 def run(bench: Bench, size: Size, seed: int) -> Experiment:
@@ -57,35 +61,37 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
         return [Course(family, RADIUS, D, condition, first + k) for k in range(count)]
 
     for_tuning = {variant: courses(variant, seed + TUNING_SEED, TUNING_SEEDS[size]) for variant in variants}
-    taken, tried = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size], Judging())
+    best = Judging(rounds=ROUNDS[size], fast=True)
+    taken, tried = tuned(bench, for_tuning, methods, BUDGET[size], LENGTHS[size], best)
+    # A page has the lengths of the grid on the first problem, and the other numbers of its method at its best.
+    first, pages = {variant: group[:1] for variant, group in for_tuning.items()}, Judging(further=False, given=taken)
+    paged, tried_too = tuned(bench, first, methods, BUDGET[size], LENGTHS[size], pages)
     judged = {variant: courses(variant, seed, SEEDS[size]) for variant in variants}
-    entrants = [
-        (variant, entrant) for variant in variants for entrant in _entrants(variant, taken, methods[variant], size)
-    ]
+    entrants = [entry for variant in variants for entry in _entrants(variant, taken, paged, methods[variant], size)]
     lows = lowest(bench, [at for group in judged.values() for at in group])
     cells = [
-        run_cell(at, entrant, seed + k, BUDGET[size], points=POINTS, distances=DISTANCES[size] if k == 0 else 1)
-        for variant, entrant in entrants
+        run_cell(at, entrant, seed + k, BUDGET[size], points=POINTS,
+                 distances=DISTANCES[size] if k == 0 and not beside else 1)
+        for variant, entrant, _, beside in entrants
         for k, at in enumerate(judged[variant])
-    ]
+    ]  # fmt: skip
     records = iter(bench.perform("runs", cells))
     timed = bench.perform(
         "seconds of a call",
         [
             Cell("budgeted_run:seconds_of_a_call",
                  {"course": judged[variant][0].plain, "contender": asdict(entrant), "seed": seed})
-            for variant, entrant in entrants
+            for variant, entrant, *_ in entrants
         ],
         timed=True,
     )  # fmt: skip
     runs = []
-    for (variant, entrant), seconds in zip(entrants, timed, strict=True):
+    for (variant, entrant, choice, beside), seconds in zip(entrants, timed, strict=True):
         group = judged[variant]
         found = [next(records) for _ in group]
         known = [min(lows[at], *record["loss"]) for at, record in zip(group, found, strict=True)]
-        choice = taken.get((variant, entrant.name)) if entrant.alpha == ALPHA else None
-        runs.append(MethodRuns(variant, entrant, found, known, float(seconds), choice))
-    return described(with_common_lows(runs), tried, _setting(size), size, seed)
+        runs.append(MethodRuns(variant, entrant, found, known, float(seconds), choice, beside))
+    return described(with_common_lows(runs), [*tried, *tried_too], _setting(size), size, seed)
 
 
 def _named(condition: float) -> str:
@@ -97,28 +103,39 @@ def _methods(variant: str, size: Size) -> list[str]:
     return [*names, *([ZEROTH] if size == "whole" else []), *([LITERAL] if variant == COUPLED else [])]
 
 
+Entry = tuple[str, Contender, Tuned | None, str]
+"""A problem, who runs there, what was tuned, and what it stands beside."""
+
+
 def _entrants(
-    variant: str, taken: Mapping[tuple[str, str], Tuned], names: Sequence[str], size: Size
-) -> Iterator[Contender]:
-    """Every method with its pair; on the paper's family the printed step sizes; on the coupled one further α."""
+    variant: str, taken: Mapping[tuple[str, str], Tuned], paged: Mapping[tuple[str, str], Tuned],
+    names: Sequence[str], size: Size,
+) -> Iterator[Entry]:  # fmt: skip
+    """Every method at its best and as its page; the printed step sizes on the paper's family, given α on the other."""
     for name in names:
-        yield taken[variant, name].contender(name)
+        best, page = taken[variant, name], paged[variant, name]
+        yield variant, best.contender(name, fast=True), best, ""
+        yield variant, page.contender(name), page, PAGE
     if variant != COUPLED:
-        yield Contender(PRINTED_F2CSA, taken[variant, F2CSA].length, eta=PRINTED_ETA)
-        yield Contender(PRINTED_SSIGD, taken[variant, SSIGD].length, beta=PRINTED_BETA)
+        length = taken[variant, F2CSA].length
+        yield variant, Contender(PRINTED_F2CSA, length, eta=PRINTED_ETA, fast=True), None, ""
+        length = taken[variant, SSIGD].length
+        yield variant, Contender(PRINTED_SSIGD, length, beta=PRINTED_BETA, fast=True), None, ""
         return
     for alpha in ALPHAS[size]:
         for name in (F2CSA, LITERAL):
-            yield taken[variant, name].contender(name, alpha=alpha)
+            choice = taken[variant, name]
+            yield variant, Contender(name, choice.length, alpha, further=choice.further, fast=True), None, AT_ALPHA
 
 
 def _setting(size: Size) -> Row:
     return {
         "dimension": D, "budget, products with a 50 x 50 block": BUDGET[size].size,
         "problems and noise seeds": SEEDS[size],
-        "problems for tuning": TUNING_SEEDS[size], "Goldstein radius": RADIUS, "alpha": ALPHA,
+        "problems for tuning": TUNING_SEEDS[size], "Goldstein radius": RADIUS, "alpha at first": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
-        "pairs of length and further number tried a method": trials(LENGTHS[size]),
+        "trials of its numbers a method": trials(LENGTHS[size], ROUNDS[size]),
+        "trials of its length a page, on the first of these problems": len(LENGTHS[size]),
         "tuned on": "other draws of the problem, by the share of the fall left",
         "start": "the origin", "noise": "Gaussian on the quadratic terms, 0.01", "threads": 1,
         "calls timed": TIMED_CALLS,

@@ -9,7 +9,6 @@ import numpy as np
 
 from verify.evidence.charts import Plot, Series
 from verify.experiments.contenders import (
-    ALPHA,
     DSBLO_2,
     F2CSA,
     LITERAL,
@@ -18,7 +17,7 @@ from verify.experiments.contenders import (
     SAMPLED,
     SSIGD,
 )  # fmt: skip
-from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
+from verify.experiments.method_runs import LEAST_SHOWN, MethodRuns, freed_memory, joined, tuned_pairs
 from verify.experiments.model import Experiment, Finding, Row, Size
 
 NAMED = (F2CSA, SSIGD, DSBLO_2)
@@ -31,14 +30,18 @@ Groups = Mapping[str, Mapping[str, MethodRuns]]
 def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, size: Size, seed: int) -> Experiment:
     """The experiment's data with what they show."""
     groups: dict[str, dict[str, MethodRuns]] = {}
+    paged: dict[str, dict[str, MethodRuns]] = {}
     for one in runs:
-        if one.entrant.alpha == ALPHA:
-            groups.setdefault(one.variant, {})[one.name] = one
+        if one.beside in ("", "page"):
+            (paged if one.beside else groups).setdefault(one.variant, {})[one.name] = one
     return Experiment(
-        name="convergence", title="How far each method comes in dimension 50", lead=_lead(groups), size=size, seed=seed,
-        setting=dict(setting), sentences=tuple(_sentences(groups, runs, setting)), findings=tuple(_findings(groups)),
-        plots=tuple(_plots(groups, runs)),
-        rows=(*_table(groups), *tuned_pairs(groups), *(row for one in runs for row in one.rows(seed)), *tried),
+        name="convergence", title="How far each method comes in dimension 50", lead=_lead(groups, paged), size=size,
+        seed=seed, setting=dict(setting), sentences=tuple(_sentences(groups, paged, runs, setting)),
+        findings=tuple(_findings(groups)), plots=tuple(_plots(groups, runs)),
+        rows=(
+            *_table(groups), *_table(paged, ", page"), *tuned_pairs(groups),
+            *(row for one in runs for row in one.rows(seed)), *tried,
+        ),
     )  # fmt: skip
 
 
@@ -62,11 +65,16 @@ def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[flo
     )
 
 
-def _lead(groups: Groups) -> str:
-    """Who wins, the rivals first where they do."""
+def _lead(groups: Groups, paged: Groups) -> str:
+    """Who wins, the rivals first where they do, and what F2CSA leaves, at its best and as its page."""
     behind = ", ".join(f"{variant} {_spread(group[F2CSA].left)}" for variant, group in groups.items())
     said = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
-    return f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: {behind}."
+    pages = ", ".join(f"{variant} {_spread(group[F2CSA].left)}" for variant, group in paged.items())
+    beside = f" (its plain page: {pages})" if pages else ""
+    return (
+        f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: "
+        f"{behind}{beside}."
+    )
 
 
 def _winners(groups: Groups, among: Sequence[str] | None) -> str:
@@ -104,10 +112,13 @@ def _spread(shares: Sequence[float]) -> str:
     return f"{low} to {high}" if len(shares) == 2 else f"{middle} ({low} to {high})"
 
 
-def _sentences(groups: Groups, runs: Sequence[MethodRuns], setting: Row) -> Iterator[str]:
+def _sentences(groups: Groups, paged: Groups, runs: Sequence[MethodRuns], setting: Row) -> Iterator[str]:
     for variant, group in groups.items():
         parts = []
-        for in_time, where in ((False, "on equal work"), (True, f"in equal time, {_equal_time(group):.2g} s")):
+        for in_time, where in (
+            (False, "on equal work"),
+            (True, f"in equal time, {_equal_time(group):.2g} s{_whose(group)}"),
+        ):
             ranked = _ranked(group, in_time=in_time)
             best = ranked[0]
             sampling = next(item for item in ranked if item[1] in SAMPLED)
@@ -115,24 +126,28 @@ def _sentences(groups: Groups, runs: Sequence[MethodRuns], setting: Row) -> Iter
             parts.append(f"{where} " + ", ".join(f"{name} {_share(value)}" for value, name in shown))
         told = "; ".join(parts)
         yield f"{_capital(variant)}, share of the fall left by the best, the best that samples f, and F2CSA: {told}."
-    calls = []
-    for variant, group in groups.items():
-        counted = {name: np.median([r["calls"][-1] for r in group[name].records]) for name in (F2CSA, SSIGD)}
-        calls.append(f"{variant} {counted[F2CSA]:.0f} against {counted[SSIGD]:.0f}")
-    yield f"Calls of its oracle that the budget of work buys F2CSA, against SSIGD: {'; '.join(calls)}."
+    if paged:
+        said = f"{_winners(paged, None)}; of the methods that sample f, {_winners(paged, SAMPLED)}"
+        yield f"As plain pages, nothing kept from call to call, other conclusions would follow in part: {said}."
+    for of, each in (("at its best", groups), ("as its page", paged)):
+        calls = []
+        for variant, group in each.items():
+            counted = {name: np.median([r["calls"][-1] for r in group[name].records]) for name in (F2CSA, SSIGD)}
+            calls.append(f"{variant} {counted[F2CSA]:.0f} against {counted[SSIGD]:.0f}")
+        if calls:
+            yield f"Calls of its oracle that the budget of work buys F2CSA {of}, against SSIGD: {'; '.join(calls)}."
     yield from _held(groups)
     yield from freed_memory(groups, setting)
     yield from _printed(groups)
     yield from _coupled(groups, runs)
     ends = [
-        f"{one.name} on {variant} ({one.entrant.length:.3g})"
+        f"{one.name} on {variant} ({', '.join(one.tuned.ends or (f'{one.entrant.length:.3g}',))})"
         for variant, group in groups.items()
         for one in group.values()
-        if one.tuned is not None and one.tuned.at_end
+        if one.tuned is not None and (one.tuned.at_end or one.tuned.ends)
     ]
     if ends:
-        yield f"At an end of the grid of lengths, so that the best may lie beyond: {', '.join(ends)}."
-    yield from further_at_ends(groups)
+        yield f"At an end of what was tried, so that the best may lie beyond: {', '.join(ends)}."
     yield (
         f"Gradients of f are sampled by {joined([name for name in SAMPLED if name != LITERAL])}; the others' papers "
         "give exact ones, or values of F."
@@ -177,7 +192,11 @@ def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
     for variant, group in groups.items():
         if LITERAL not in group:
             continue
-        shares = {(one.name, one.entrant.alpha): one.left for one in runs if one.variant == variant}
+        shares = {
+            (one.name, one.entrant.alpha): one.left for one in runs if one.variant == variant and one.beside == "alpha"
+        }
+        if not shares:
+            continue
         alphas = sorted({alpha for name, alpha in shares if name == LITERAL}, reverse=True)
         said = "; ".join(
             f"α = {alpha:g}: {_spread(shares[LITERAL, alpha])} with the formulas as written, "
@@ -187,10 +206,16 @@ def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
         yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {said}."
 
 
-def _table(groups: Groups) -> Iterator[Row]:
+def _whose(group: Mapping[str, MethodRuns]) -> str:
+    """Which implementations the time is of."""
+    kinds = {one.entrant.fast for one in _of_papers(group)}
+    return " of the prepared programs" if kinds == {True} else " of the plain pages" if kinds == {False} else ""
+
+
+def _table(groups: Groups, suffix: str = "") -> Iterator[Row]:
     """Method by problem and budget: the share of the fall that is left, median and range of the seeds."""
     for name in dict.fromkeys(name for group in groups.values() for name in group):
-        row: Row = {"method": name}
+        row: Row = {"method": name + suffix}
         for variant, group in groups.items():
             one, seconds = group.get(name), _equal_time(group)
             row[f"{variant}, equal work"] = None if one is None else _spread(one.left)
@@ -267,7 +292,7 @@ def _plots(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[Plot]:
         distances = tuple(s for one in group.values() if (s := one.distances(LEAST_SHOWN)) is not None)
         yield Plot(title=f"Stationarity, {variant}", x_label="work, products with a 50 × 50 block",
                    y_label="upper bound of dist(0, ∂_δF)", series=distances, log_y=True)  # fmt: skip
-    literal = [one for one in runs if one.name == LITERAL]
+    literal = [one for one in runs if one.name == LITERAL and one.beside == "alpha"]
     if len(literal) > 1:
         yield Plot(
             title="F's fall left as α falls, moving box", x_label="α", y_label="share of F(x₀) − lowest F",
@@ -278,7 +303,8 @@ def _plots(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[Plot]:
 
 def _over_alpha(runs: Sequence[MethodRuns], variant: str, name: str) -> Series:
     chosen = sorted(
-        (one for one in runs if one.variant == variant and one.name == name), key=lambda one: one.entrant.alpha
+        (one for one in runs if one.variant == variant and one.name == name and one.beside == "alpha"),
+        key=lambda one: one.entrant.alpha,
     )
     shares = [[min(share, 10.0) for share in one.left] for one in chosen]
     return Series(

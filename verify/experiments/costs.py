@@ -7,6 +7,7 @@ apart.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,11 @@ import numpy as np
 
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.fast_implicit import FastImplicit
+from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra
 from f2csa_ref.fast import FastOracle
 from f2csa_ref.fast.operators import Operator, Tally
+from f2csa_ref.fast.prepared_lower import PivotingLower
 from f2csa_ref.lower_level import LowerLevelSolution
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import Candidate, sizes
@@ -38,6 +41,9 @@ ALGEBRAS: dict[str, LinearAlgebra] = {
 }
 """The Hessian-based methods' hypergradient, by how its linear system is solved."""
 METHODS = (F2CSA, *ALGEBRAS)
+PREPARED = "implicit, prepared"
+"""The rival at its best: the factor with which the lower level was solved serves its adjoint, too."""
+ALL = (*METHODS, PREPARED)
 ALPHAS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01)
 RESIDUALS = (*(0.9 * 0.8**k for k in range(24)), 1e-3, 1e-4, 1e-6, 1e-9, 1e-12)
 """From the least effort to the greatest, for all methods: where a few products are enough, no step skips one."""
@@ -109,23 +115,42 @@ class _GivenPair:
         return y, self.lower.lam, 0, self.oracle.g_yy.forth(y) + c
 
 
+class _GivenFactor(PivotingLower):
+    """The same with the factor of the free block, which the lower level's solver has made, or makes at first."""
+
+    lower: LowerLevelSolution | None = None
+
+    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # given
+        assert self.lower is not None  # set before every call
+        y = self.lower.y_star
+        return y, self.lower.lam, 0, self.g_yy.forth(y) + c
+
+
 @dataclass
 class Hypergradient:
     """One method at one effort on one problem, with what it keeps from call to call.
 
     F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget. Of the effort,
-    the residual may be set anew between calls.
+    the residual may be set anew between calls. ``pivoting`` is the lower level's solver, whose factor the prepared
+    implicit gradient takes.
     """
 
     method: str
     q: QuadraticObjectives
     effort: Effort
+    pivoting: BlockPivoting | None = None
     oracle: FastOracle | None = field(init=False, default=None)
     implicit: FastImplicit | None = field(init=False, default=None)
+    prepared: ImplicitOracle | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         q = self.q
-        if self.method != F2CSA:
+        if self.method == PREPARED:
+            self.prepared = ImplicitOracle(q)
+            given = _GivenFactor(self.prepared)
+            given.pivoting = self.pivoting or given.pivoting
+            self.prepared.lower = given
+        elif self.method != F2CSA:
             self.implicit = FastImplicit(q, ALGEBRAS[self.method])
         else:
             assert self.effort.alpha is not None  # as F2CSA's efforts have it
@@ -134,6 +159,8 @@ class Hypergradient:
 
     def __call__(self, here: Place) -> tuple[Vector, float, float]:
         """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
+        if self.prepared is not None:
+            return self._by_the_factor_at_hand(self.prepared, here)
         if self.implicit is not None:
             self.implicit.cg_tol = self.effort.residual or CG_TOL
             found, counts = self.implicit(here.x, here.lower)
@@ -146,8 +173,18 @@ class Hypergradient:
         estimate = self.oracle(here.x)
         return estimate.hypergradient, work.operations(estimate.counts, self.q.m), 0.0
 
+    def _by_the_factor_at_hand(self, oracle: ImplicitOracle, here: Place) -> tuple[Vector, float, float]:
+        lower = oracle.lower
+        assert isinstance(lower, _GivenFactor)  # as it was made
+        lower.lower = here.lower
+        products, read = oracle.tally.products, lower.pivoting.doubles_read
+        found = oracle(here.x).hypergradient
+        solving = 2.0 * (lower.pivoting.doubles_read - read)
+        # The product that says which rows are regular belongs to the lower level, which is given.
+        return found, 2.0 * (oracle.tally.products - products - 1) * self.q.m**2 + solving, solving
+
     def forget(self) -> None:
-        """As if never called."""
+        """As if never called; a factor stays, for it is the lower level's."""
         if self.oracle is not None:
             self.oracle.shift = np.zeros_like(self.oracle.shift)
             self.oracle.parts.prepare(None)
@@ -196,12 +233,14 @@ def place(d: int, condition: float, seed: int) -> Place:
     return placed(q, x, y, lam)
 
 
-def hypergradients(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
-    """One row a method: counted operations, error, and seconds if timed."""
+def hypergradients(
+    d: int, condition: float, seed: int, *, timed: bool, methods: Sequence[str] = METHODS
+) -> list[dict[str, Any]]:
+    """One row a method: counted operations, error, and processor seconds if timed."""
     here = place(d, condition, seed)
     exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
     rows = []
-    for method in METHODS:
+    for method in methods:
         effort = least_effort(method, here)
         estimate = Hypergradient(method, here.q, effort)
         found, operations, solving = estimate(here)
@@ -224,7 +263,9 @@ def _seconds(estimate: Hypergradient, here: Place) -> float:
     return least_seconds(once, repeats=REPEATS, most_seconds=MOST_SECONDS)
 
 
-def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str, Any]]:
+def solves(
+    d: int, condition: float, seed: int, *, timed: bool, methods: Sequence[str] = METHODS
+) -> list[dict[str, Any]]:
     """One row a method: the same descent with each method's hypergradient until the gradient is small.
 
     ``x ← x - ∇/L`` with L a bound of F's curvature between kinks, so that all methods take the same road: what differs
@@ -234,30 +275,30 @@ def solves(d: int, condition: float, seed: int, *, timed: bool) -> list[dict[str
     step = 1.0 / curvature_of_F(start.q)
     return [
         {"d": d, "condition": condition, "seed": seed, "method": method, **_solve(start, method, step, timed=timed)}
-        for method in METHODS
+        for method in methods
     ]
 
 
 def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
     effort = least_effort(method, here)
-    began = time.perf_counter()
-    estimate, lower = Hypergradient(method, here.q, effort), LowerLevel(here.q)
-    seconds = time.perf_counter() - began
+    began, lower = time.process_time(), LowerLevel(here.q)
+    estimate = Hypergradient(method, here.q, effort, lower.pivoting if method == PREPARED else None)
+    seconds = time.process_time() - began
     work_done = lower_seconds = first = last = 0.0
     taken = 0
     while taken < STEPS:
         taken += 1
-        began = time.perf_counter()
+        began = time.process_time()
         found, operations, _ = estimate(here)
-        seconds += time.perf_counter() - began
+        seconds += time.process_time() - began
         work_done += operations
         last = float(np.linalg.norm(found))
         first = first or last
         if last <= REDUCTION * first:
             break
-        began = time.perf_counter()
+        began = time.process_time()
         here = lower(here.x - step * found)
-        lower_seconds += time.perf_counter() - began
+        lower_seconds += time.process_time() - began
     row = {"alpha": effort.alpha, "residual": effort.residual, "steps": taken, "reached": last / first,
            "operations": work_done}  # fmt: skip
     return row | ({"seconds": seconds, "lower_seconds": lower_seconds} if timed else {})

@@ -22,7 +22,8 @@ LEAST_SHOWN = 1e-9
 class MethodRuns:
     """One record a seed, with the lowest F known of each problem, and seconds of a call.
 
-    ``tuned`` is the choice of its two numbers; ``None`` where that is printed, or borrowed from another run.
+    ``tuned`` is the choice of its numbers; ``None`` where that is printed, or borrowed from another run. ``beside`` is
+    empty of the runs that are compared; ``page`` of a method's plain page, ``alpha`` of runs at a given α.
     """
 
     variant: str
@@ -31,6 +32,7 @@ class MethodRuns:
     lows: list[float]
     seconds: float
     tuned: Tuned | None = None
+    beside: str = ""
 
     @property
     def name(self) -> str:
@@ -62,6 +64,7 @@ class MethodRuns:
         shares = []
         for record, low in zip(self.records, self.lows, strict=True):
             within = [i for i, calls in enumerate(record["calls"]) if calls * self.seconds <= seconds * (1 + 1e-9)]
+            within = within or [0]  # no call could be timed: it failed at its first
             first, there = record["loss"][0], record["loss"][within[-1]]
             failed = record["stopped"] and within[-1] == len(record["calls"]) - 1
             shares.append(math.inf if failed else share(there, first, low))
@@ -114,7 +117,8 @@ class MethodRuns:
             for i, calls in enumerate(record["calls"]):
                 j = bounds.get(i)
                 yield {
-                    "problem": self.variant, "method": self.name, "alpha": self.entrant.alpha,
+                    "problem": self.variant, "method": self.name, "alpha": self.entrant.used_alpha,
+                    "implementation": "prepared" if self.entrant.fast else "page",
                     "first-step length": self.entrant.length,
                     "further number": self.entrant.told, "seed": first_seed + k, "calls": int(calls),
                     "products": record["products"][i],

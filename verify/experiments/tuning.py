@@ -4,6 +4,10 @@ First every length of one grid is run with the default of the further number; th
 trials at the best length, or at one longer by so many steps of the grid where a law that decays needs it; then the two
 neighbours of the best pair. The pair with the least mean score over the tuning problems is taken. One whose length is
 the least or the largest tried with its further number is flagged, for the best may lie beyond.
+
+Where a method's own numbers are tuned too (``rounds``), four trials of these follow the further number's, and then as
+many single trials for every method, each where the best stands at an end of what was tried: a step beyond that end; or
+else between its neighbours.
 """
 
 from __future__ import annotations
@@ -44,14 +48,28 @@ FURTHER: dict[str, tuple[tuple[float, float], ...]] = {
 
 A step that decays like r^-p is as long as a constant one half-way only if its first is longer.
 """
+_TILT = tuple(("perturbation", value) for value in (1e-6, 1e-5, 1e-3, 1e-2))
+_SAMPLED_TILT = (("samples", 4.0), *(_TILT[k] for k in (1, 2, 3)))
+_PENALTY = tuple(("alpha", value) for value in (0.5, 0.25, 0.05, 0.025))
+_OURS = (("alpha", 0.3), ("alpha", 0.03), ("samples", 4.0), ("inner", 30.0))
+OWN: dict[str, tuple[tuple[str, float], ...]] = {
+    F2CSA: _OURS, LITERAL: _OURS, SSIGD: _SAMPLED_TILT, DSBLO: _TILT, DSBLO_2: _SAMPLED_TILT, PIGD: _PENALTY,
+    PARENT: _PENALTY, ZEROTH: tuple(("smoothing", value) for value in (0.5, 0.2, 0.05, 0.02)),
+}  # fmt: skip
+"""Four trials a method of its own numbers: α, N_g and the inner residual (in units of the reading's) of F2CSA, the
+scale of the perturbation and samples of those that have them, α of the penalty estimators, the sphere's radius."""
+OWN_DEFAULTS = {"alpha": 0.1, "samples": 1.0, "inner": 1.0, "perturbation": 1e-4, "smoothing": 0.1}
+OWN_STEP = {"alpha": 10**0.5, "samples": 4.0, "inner": 10.0, "perturbation": 10.0, "smoothing": 10**0.5}
+"""The factor to the next value beyond an end."""
 OPEN_ENDS: dict[str, tuple[float, ...]] = {
     **dict.fromkeys((F2CSA, LITERAL, PARENT, ZEROTH), (0.316, 100.0)), DSBLO: (0.97,), DSBLO_2: (0.97,), PIGD: (0.01,),
 }  # fmt: skip
 """Values of the further number beyond which there are more of its kind."""
 TUNING_SEED = 1000
 """Added to the seeds of problems and noise that serve tuning alone."""
-Choice = tuple[float, float | None]
-"""A length, and the further number, ``None`` for its default."""
+Own = tuple[tuple[str, float], ...]
+Choice = tuple[float, float | None, Own]
+"""A length, the further number, ``None`` for its default, and what of its own is not the default."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +89,13 @@ class Tuned:
     at_end: bool
     further: float | None = None
     trials: int = 0
+    own: Own = ()
+    ends: tuple[str, ...] = ()
+    """Numbers that stand at an end of what was tried, in words."""
 
     def contender(self, name: str, **other: Any) -> Contender:
-        """The method with its tuned pair."""
-        return Contender(name, self.length, further=self.further, **other)
+        """The method with its tuned numbers."""
+        return Contender(name, self.length, further=self.further, own=self.own, **other)
 
 
 def lowest(bench: Bench, courses: Sequence[Course]) -> dict[Course, float]:
@@ -108,10 +129,15 @@ def share(loss: float, first: float, low: float) -> float:
 class Judging:
     """How a trial run is scored, by ``score`` of its record and the lowest F known; less is better.
 
-    ``points`` and ``distances`` are what the run records for it; ``further`` whether the further number is tuned too.
+    ``points`` and ``distances`` are what the run records for it; ``further`` whether the further number is tuned too;
+    ``rounds`` how many trials follow those of a method's own numbers, 0 where these stay at their defaults. ``fast``
+    tunes methods at their best, else their pages; ``given`` are further and own numbers to keep, by variant and method.
     """
 
     further: bool = True
+    rounds: int = 0
+    fast: bool = False
+    given: Mapping[tuple[str, str], Tuned] = field(default_factory=dict)
     points: int = 1
     distances: int = 0
     score: Callable[[Mapping[str, Any], float], float] = left
@@ -132,28 +158,62 @@ def tuned(
     """Both numbers of every method on every variant, whose courses are those for tuning, and a row a pair tried."""
     made = _Trials(bench, variants, budget, judging, lowest(bench, [at for group in variants.values() for at in group]))
     entries = [(variant, name) for variant in variants for name in methods[variant]]
-    made.run("tuning, lengths", {entry: [(length, None) for length in lengths] for entry in entries})
+    kept = {entry: judging.given[entry] if entry in judging.given else Tuned(0.0, 0.0, False) for entry in entries}
+    made.run("tuning, lengths", {e: [(length, kept[e].further, kept[e].own) for length in lengths] for e in entries})
     if judging.further:
         firsts = {entry: made.best(entry)[0] for entry in entries}
         made.run(
             "tuning, further number",
             {
-                entry: [(stepped(firsts[entry], steps), value) for value, steps in FURTHER[entry[1]]]
+                entry: [(stepped(firsts[entry], steps), value, ()) for value, steps in FURTHER[entry[1]]]
                 for entry in entries
             },
         )
+    if judging.rounds:
+        made.run("tuning, own numbers", {e: [(*made.best(e)[:2], (own,)) for own in OWN[e[1]]] for e in entries})
+        for k in range(judging.rounds):
+            made.run(f"tuning, round {k + 1}", {entry: [made.beyond(entry)] for entry in entries})
+    elif judging.further:
         made.run("tuning, neighbours", {entry: list(made.neighbours(entry)) for entry in entries})
     return {entry: made.taken(entry) for entry in entries}, [row for e in entries for row in made.rows(e)]
 
 
-def trials(lengths: Sequence[float]) -> int:
-    """How many pairs are tried of every method where both numbers are tuned."""
-    return len(lengths) + len(FURTHER[F2CSA]) + 2
+def trials(lengths: Sequence[float], rounds: int = 0) -> int:
+    """How many trials every method has where all its numbers are tuned."""
+    return len(lengths) + len(FURTHER[F2CSA]) + (len(_OURS) + rounds if rounds else 2)
 
 
 def stepped(length: float, steps: float) -> float:
     """The length so many steps of the grid longer."""
     return float(f"{length * 10 ** (steps / 2):.9g}")
+
+
+def _next_further(name: str, further: float | None, tried: Sequence[float | None]) -> Iterator[float]:
+    """The next value of a further number past the last that was tried, where more of its kind exist."""
+    if name not in OPEN_ENDS or further is None:
+        return
+    known = [value for value in tried if value is not None]
+    if name in (DSBLO, DSBLO_2):
+        if further == max(known):
+            yield round(1 - (1 - further) / 3, 6)
+    elif name == PIGD:
+        if further == min(known):
+            yield float(f"{further / 3:.3g}")
+    elif further in (max(known), min(known)):
+        yield float(f"{further * (10 if further == max(known) else 0.1):.3g}")
+
+
+def _ends(name: str, best: Choice, tried: Sequence[Choice], *, at_end: bool) -> Iterator[str]:
+    """What of the best stands at an end of what was tried with it."""
+    length, further, own = best
+    if at_end:
+        yield f"length {length:.3g}"
+    if any(True for _ in _next_further(name, further, [other[1] for other in tried])):
+        yield Contender(name, length, further=further).told
+    for which, value in own:
+        values = [v for other in tried for n, v in other[2] if n == which] + [OWN_DEFAULTS[which]]
+        if value in (max(values), min(values)) and not (which == "samples" and value == 1):
+            yield f"{which} {value:g}"
 
 
 @dataclass
@@ -177,9 +237,9 @@ class _Trials:
         ]
         points, distances = self.judging.points, self.judging.distances
         cells = [
-            run_cell(at, Contender(name, length, further=further), TUNING_SEED + k, self.budget,
-                     points=points, distances=distances)
-            for (_, name), (length, further), at, k in flat
+            run_cell(at, Contender(name, length, further=further, own=own, fast=self.judging.fast), TUNING_SEED + k,
+                     self.budget, points=points, distances=distances)
+            for (_, name), (length, further, own), at, k in flat
         ]  # fmt: skip
         for (entry, choice, at, _), record in zip(flat, self.bench.perform(stage, cells), strict=True):
             self.lows[at] = min(self.lows[at], *record["loss"])
@@ -195,17 +255,53 @@ class _Trials:
 
     def neighbours(self, entry: tuple[str, str]) -> Iterator[Choice]:
         """A step of the grid shorter and longer than the best, or half a step where that has been tried."""
-        length, further = self.best(entry)
+        length, further, own = self.best(entry)
         for steps in (-1.0, 1.0):
-            whole = (stepped(length, steps), further)
-            near = any(math.isclose(whole[0], tried) and further == other for tried, other in self.made[entry])
-            yield (stepped(length, steps / 2), further) if near else whole
+            whole = (stepped(length, steps), further, own)
+            yield (stepped(length, steps / 2), further, own) if self._tried(entry, whole) else whole
+
+    def _tried(self, entry: tuple[str, str], choice: Choice) -> bool:
+        return any(math.isclose(choice[0], tried[0]) and choice[1:] == tried[1:] for tried in self.made[entry])
+
+    def beyond(self, entry: tuple[str, str]) -> Choice:
+        """One more trial: past the end that the best stands at, or between it and its neighbours."""
+        for choice in self._outward(entry):
+            if not self._tried(entry, choice):
+                return choice
+        length, further, own = self.best(entry)
+        steps = next(
+            s
+            for k in range(1, 9)
+            for s in (2.0**-k, -(2.0**-k))
+            if not self._tried(entry, (stepped(length, s), further, own))
+        )
+        return stepped(length, steps), further, own
+
+    def _outward(self, entry: tuple[str, str]) -> Iterator[Choice]:
+        length, further, own = self.best(entry)
+        lengths = [tried[0] for tried in self.made[entry] if tried[1:] == (further, own)]
+        if len(lengths) > 1:
+            # A length that was tried once with these numbers has no end; its neighbours are tried below.
+            if length == max(lengths):
+                yield stepped(length, 1.0), further, own
+            if length == min(lengths):
+                yield stepped(length, -1.0), further, own
+        for value in _next_further(entry[1], further, [tried[1] for tried in self.made[entry]]):
+            yield length, value, own
+        for name, value in own:
+            values = [v for tried in self.made[entry] for n, v in tried[2] if n == name] + [OWN_DEFAULTS[name]]
+            step = OWN_STEP[name]
+            if value == max(values) and not (name == "smoothing" and value * step >= 1):  # a sphere within the radius
+                yield length, further, ((name, float(f"{value * step:.6g}")),)
+            if value == min(values) and name != "samples":
+                yield length, further, ((name, float(f"{value / step:.6g}")),)
 
     def taken(self, entry: tuple[str, str]) -> Tuned:
-        length, further = best = self.best(entry)
-        same = [tried for tried, other in self.made[entry] if other == further]
-        at_end = length in (min(same), max(same))
-        return Tuned(length, self.score(entry, best), at_end, further, len(self.made[entry]))
+        length, further, own = best = self.best(entry)
+        same = [tried for tried, *others in self.made[entry] if (*others,) == (further, own)]
+        at_end = length in (min(same), max(same)) and len(same) > 1
+        ends = tuple(_ends(entry[1], best, list(self.made[entry]), at_end=at_end))
+        return Tuned(length, self.score(entry, best), at_end, further, len(self.made[entry]), own, ends)
 
     def rows(self, entry: tuple[str, str]) -> Iterator[Row]:
         variant, name = entry
@@ -213,6 +309,6 @@ class _Trials:
         for choice in self.made[entry]:
             yield {
                 "problem": variant, "method": name, "length tried": choice[0],
-                "further number tried": Contender(name, choice[0], further=choice[1]).told,
+                "further number tried": Contender(name, choice[0], further=choice[1], own=choice[2]).told,
                 self.judging.said: self.score(entry, choice), "taken": choice == best,
             }  # fmt: skip

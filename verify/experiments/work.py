@@ -16,6 +16,8 @@ from f2csa_ref.baselines.implicit_gradient import factorisations
 from f2csa_ref.fast.operators import multiple_of_identity
 from f2csa_ref.objectives import QuadraticObjectives
 
+SAMPLE_X, SAMPLE_Y = 2, 2
+"""Products behind one more sample of grad_x f, and of grad_y f."""
 GRADIENTS = 4
 """Products with whole blocks behind both gradients of f, which every method takes."""
 
@@ -68,6 +70,18 @@ class Blocks:
             for name in ("f_xx", "f_xy", "f_yy", "g_xx", "g_xy", "g_yy")
         }
         return cls(m=q.m, A=q.A.size / q.m**2 if q.A.any() else 0.0, **dense)
+
+    def prepared(self, counts: Mapping[str, int], p: int) -> float:
+        """The work of prepared answers, in products: what they read, solutions with factors too, and factorisations.
+
+        A factorisation of g_yy, or of its free block, is m³/3 operations; of the Gram matrix of rows, of p at most.
+        What a sample of f beyond the first costs, though its noise is drawn without a matrix, is ``sampled_products``.
+        """
+        factors = (
+            counts.get("hessian_factorisations", 0)
+            + counts.get("row_factorisations", 0) * (min(p, self.m) / self.m) ** 3
+        )
+        return counts["bytes_read"] / (8 * self.m**2) + factors * self.m / 6 + counts.get("sampled_products", 0)
 
     def products(self, counts: Mapping[str, int]) -> float:
         """The work of the counted calls of one oracle answer, in products with a block of m × m.

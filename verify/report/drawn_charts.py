@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup
 
-from verify.evidence.charts import Plot, Series
+from verify.evidence.charts import Mark, Plot, Series
 from verify.report.heard import heard
 
 WIDTH, HEIGHT = 460.0, 300.0
@@ -26,32 +26,32 @@ LEGEND = 10.0
 """Size of a legend's letters, points."""
 CROWD, COLUMNS, LINE = 5, 2, 15.0
 """More series than this have their legend below the picture, in columns, which is then higher by so much a line."""
-BELOW = 1.3
-"""Of two marks at one place that are nearer than this factor, the lower has its text below."""
+APART, LINE_OF_TEXT = 0.052, 11.0
+"""Least distance of two direct labels, in heights of the axes; and of two marks' texts at one place, points."""
 
 
-def pictures(plots: Sequence[Plot], salt: str) -> list[tuple[Plot, Markup]]:
-    """All pictures of a page or of a result: a series looks the same in each."""
+def pictures(plots: Sequence[Plot], salt: str, *, direct: bool = False) -> list[tuple[Plot, Markup]]:
+    """All pictures of a page or of a result: a series looks the same in each; ``direct`` writes names at curves."""
     names = list(dict.fromkeys(series.name for plot in plots for series in plot.series))
-    return [(plot, picture(plot, names, f"{salt}-{i}")) for i, plot in enumerate(plots)]
+    return [(plot, picture(plot, names, f"{salt}-{i}", direct=direct)) for i, plot in enumerate(plots)]
 
 
-def picture(plot: Plot, names: list[str], salt: str) -> Markup:
+def picture(plot: Plot, names: list[str], salt: str, *, direct: bool = False) -> Markup:
     """One picture as inline SVG; ``names`` are all series of the page, whose place gives colour, marker and dash."""
-    return _inline(_saved(plot, names, salt, "svg").decode("utf-8"), plot)
+    return _inline(_saved(plot, names, salt, "svg", direct=direct).decode("utf-8"), plot)
 
 
-def taken_away(plots: Sequence[Plot], salt: str) -> dict[str, str | bytes]:
+def taken_away(plots: Sequence[Plot], salt: str, *, direct: bool = False) -> dict[str, str | bytes]:
     """The same pictures as files, ``NAME-1.svg`` and ``NAME-1.pdf``, in black on nothing."""
     names, made = list(dict.fromkeys(series.name for plot in plots for series in plot.series)), dict[str, str | bytes]()
     for at, plot in enumerate(plots):
-        svg = _saved(plot, names, f"{salt}-{at}", "svg").decode("utf-8")
+        svg = _saved(plot, names, f"{salt}-{at}", "svg", direct=direct).decode("utf-8")
         made[f"{salt}-{at + 1}.svg"] = "<!-- f2csa-verify -->\n" + svg[svg.index("<svg") :]
-        made[f"{salt}-{at + 1}.pdf"] = _saved(plot, names, f"{salt}-{at}", "pdf")
+        made[f"{salt}-{at + 1}.pdf"] = _saved(plot, names, f"{salt}-{at}", "pdf", direct=direct)
     return made
 
 
-def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"]) -> bytes:
+def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"], *, direct: bool = False) -> bytes:
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"])
     with matplotlib.rc_context(
         {"svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42, "font.size": 9.5, "axes.titlesize": 10.5}
     ):
-        crowded = len(plot.series) > CROWD
+        crowded = len(plot.series) > CROWD and not direct
         height = HEIGHT + (LINE * -(-len(plot.series) // COLUMNS) if crowded else 0.0)
         figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
         FigureCanvasAgg(figure)
@@ -68,18 +68,14 @@ def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"])
         _scaled(axes, plot)
         for series in plot.series:
             _draw(axes, series, names.index(series.name))
-        for mark in plot.marks:
-            axes.plot([mark.x], [mark.y], "x", color="#010101", markersize=7, zorder=6)
-            under = any(o.x == mark.x and mark.y < o.y < BELOW * mark.y for o in plot.marks)
-            axes.annotate(
-                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, -11 if under else 5),
-                color="#010101", fontsize=8.5, ha="right",
-            )  # fmt: skip
+        _mark(axes, plot.marks)
+        if direct:
+            _label(axes, plot.series, names)
         if crowded:
             figure.legend(
                 loc="outside lower center", ncols=COLUMNS, fontsize=LEGEND, frameon=False, labelcolor="#010101"
             )
-        elif len(plot.series) > 1:
+        elif len(plot.series) > 1 and not direct:
             axes.legend(fontsize=LEGEND - 1, frameon=False, labelcolor="#010101")
         stream = io.BytesIO()
         about = {"Date": None} if kind == "svg" else {"Creator": "f2csa-verify", "CreationDate": None}
@@ -115,6 +111,51 @@ def _draw(axes: Any, series: Series, at: int) -> None:
     )  # fmt: skip
     if series.low:
         axes.fill_between(series.x, series.low, series.high, color=colour, alpha=0.16, linewidth=0)
+
+
+def _mark(axes: Any, marks: Sequence[Mark]) -> None:
+    """The paper's own points; texts at one place stand one above the other, the lowest below its mark."""
+    for at in sorted({mark.x for mark in marks}):
+        column = sorted((mark for mark in marks if mark.x == at), key=lambda mark: mark.y)
+        heights = [72 / axes.figure.dpi * float(axes.transData.transform((mark.x, mark.y))[1]) for mark in column]
+        offsets = [-LINE_OF_TEXT - 2 if len(column) > 1 else 5.0]
+        for k in range(1, len(column)):
+            offsets.append(max(5.0, heights[k - 1] + offsets[k - 1] + LINE_OF_TEXT - heights[k]))
+        for mark, up in zip(column, offsets, strict=True):
+            axes.plot([mark.x], [mark.y], "x", color="#010101", markersize=7, zorder=6)
+            axes.annotate(
+                mark.text, (mark.x, mark.y), textcoords="offset points", xytext=(-6, up),
+                color="#010101", fontsize=8.5, ha="right",
+            )  # fmt: skip
+
+
+def _label(axes: Any, series: Sequence[Series], names: list[str]) -> None:
+    """Each curve's name at the right edge, as high as its end, or near where names would touch; a line leads there."""
+    axes.autoscale_view()
+    ends = []
+    for one in series:
+        x, y = axes.transAxes.inverted().transform(axes.transData.transform((one.x[-1], one.y[-1])))
+        ends.append((float(y), float(x), one.name))
+    for (end, x, name), y in zip(sorted(ends), spread([end for end, _, _ in sorted(ends)], APART), strict=True):
+        colour = PALETTE[names.index(name) % len(PALETTE)]
+        axes.plot([x, 1.02], [end, y], transform=axes.transAxes, color=colour, linewidth=0.5, clip_on=False)
+        axes.text(1.03, y, name, transform=axes.transAxes, color=colour, fontsize=LEGEND - 1.5, va="center")
+
+
+def spread(heights: Sequence[float], apart: float) -> list[float]:
+    """Ascending heights moved as little as it takes to be so far apart: groups that touch keep their mean."""
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while len(groups) > 1 and _place(groups[-1], apart)[0] < _place(groups[-2], apart)[-1] + apart:
+            last = groups.pop()
+            groups[-1] += last
+    return [place for group in groups for place in _place(group, apart)]
+
+
+def _place(group: Sequence[float], apart: float) -> list[float]:
+    middle, count = sum(group) / len(group), len(group)
+    return [middle + (k - (count - 1) / 2) * apart for k in range(count)]
 
 
 def _inline(source: str, plot: Plot) -> Markup:

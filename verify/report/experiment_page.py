@@ -1,4 +1,4 @@
-"""An experiment's page: what it shows, its pictures with the paper's figures beside, and its numbers."""
+"""An experiment's page: the answer, its first pictures, the first table, then what stands behind them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from verify.report import wording
 from verify.report.drawn_charts import pictures, taken_away
 from verify.report.site.frame import stylesheet_text, template
 
-SHOWN_ROWS = 12
+SHOWN_ROWS = 20
+"""Rows of a first table that stands open, below the first pictures."""
+FIRST = 2
+"""Pictures that stand before the first table; the others follow it."""
 
 
 def files(experiment: Experiment) -> dict[str, str | bytes]:
@@ -21,15 +24,16 @@ def files(experiment: Experiment) -> dict[str, str | bytes]:
         f"{name}.json": experiment.model_dump_json(by_alias=True, indent=1) + "\n",
         f"{name}.csv": as_csv(experiment.rows),
         f"{name}.html": render(experiment),
-    } | taken_away(experiment.plots, name)
+    } | taken_away(experiment.plots, name, direct=True)
 
 
 def render(experiment: Experiment) -> str:
     """The page, self-contained; the same experiment gives the same bytes."""
+    tables = list(_tables(experiment.rows))
+    answer = tables.pop(0) if tables and len(tables[0][1]) <= SHOWN_ROWS else None
     return template("experiment.html.j2").render(
-        experiment=experiment, pictures=pictures(experiment.plots, experiment.name),
-        tables=list(_tables(experiment.rows)), words=wording,
-        shown=SHOWN_ROWS, number=_cell, style=Markup(stylesheet_text()),
+        experiment=experiment, pictures=pictures(experiment.plots, experiment.name, direct=True),
+        answer=answer, tables=tables, words=wording, first=FIRST, number=_cell, style=Markup(stylesheet_text()),
     )  # fmt: skip
 
 

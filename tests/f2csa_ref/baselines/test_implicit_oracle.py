@@ -7,10 +7,13 @@ import pytest
 
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
+from f2csa_ref.baselines.tilted import TiltedLowerLevel
 from f2csa_ref.fast import prepared_lower
-from spec import InvalidInputError, parse_problem
+from f2csa_ref.objectives import QuadraticObjectives, objectives_of
+from spec import InvalidInputError, Noise, parse_problem
 from spec.atlas import experiment, find
 from spec.problem import Problem
+from verify.truth.geometry import quadratic_of
 
 
 def drawn(family: str, n: int, p: int | None = None) -> Problem:
@@ -72,3 +75,15 @@ def test_bounds_that_stay_where_they_are_ask_for_no_multiplier() -> None:
     # Both gradients of f take two products each; the lower level's gradient is formed twice; g_xy is the identity.
     assert again.counts["matrix_products"] == 6
     assert len(again.rows) > 0
+
+
+@pytest.mark.parametrize("problem", [experiment(12), drawn("coupled-rows", 12, 4)], ids=["box", "coupled"])
+def test_tilted_and_sampled_it_takes_the_pages_draws(problem: Problem) -> None:
+    noisy = objectives_of(quadratic_of(problem).model_copy(update={"noise": Noise(model="matrix", sigma_f="1/10")}))
+    x, tilt = np.linspace(-1, 1, 12), 0.1 * np.random.default_rng(2).standard_normal(12)
+    lower = TiltedLowerLevel(noisy).solve(x, tilt)
+    page = implicit_gradient(noisy, x, lower=lower, rng=np.random.default_rng(5), samples=3)
+    assert isinstance(noisy, QuadraticObjectives)
+    found = ImplicitOracle(noisy)(x, tilt=tilt, rng=np.random.default_rng(5), samples=3)
+    np.testing.assert_allclose(found.hypergradient, page.hypergradient, rtol=1e-10, atol=1e-12)
+    assert np.abs(found.hypergradient - implicit_gradient(noisy, x, lower=lower).hypergradient).max() > 1e-3

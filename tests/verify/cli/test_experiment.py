@@ -34,3 +34,16 @@ def test_a_folder_in_a_files_place_is_found_before_any_work(
     said = capsys.readouterr().err
     assert said.startswith(f"f2csa: --out: must hold no folder, pipe or device named {name}")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(("--largest", "9"), "--largest"), (("--entrant", "nobody"), "--entrant: must be module:factory"),
+     (("--entrant", "no_such_module:Mine"), "--entrant: cannot be made: ModuleNotFoundError")],
+)  # fmt: skip
+def test_the_board_refuses_before_any_work(
+    tmp_path: Path, options: tuple[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["experiment", "board", "--quick", "--out", str(tmp_path / "e"), *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "e").exists()

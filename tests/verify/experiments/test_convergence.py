@@ -50,6 +50,40 @@ def test_equal_time_is_read_where_the_first_budget_is_spent() -> None:
     assert "SSIGD in 1 and F2CSA in 1" in told.lead
 
 
+def test_a_faster_program_of_a_method_changes_nothing_on_equal_work_and_time_says_whose_it_is() -> None:
+    def told(seconds: float) -> Experiment:
+        rivals = [runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3)]
+        swapped = [runs_of(F2CSA, 0.2, seconds=seconds), *rivals]
+        return losses(*(replace(one, entrant=replace(one.entrant, fast=True)) for one in swapped))
+
+    slow, quick = told(4e-3), told(1e-5)
+    assert slow.rows[0]["place, equal work"] == quick.rows[0]["place, equal work"]
+    first, second = (found.sentences[0].split("; in equal time") for found in (slow, quick))
+    assert first[0] == second[0]
+    assert first[1] != second[1]
+    assert "s of the prepared programs" in first[1]
+    assert slow.findings == quick.findings
+    assert (
+        "s of the plain pages" in losses(runs_of(F2CSA, 0.2), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3)).sentences[0]
+    )
+
+
+def test_pages_stand_beside_and_decide_nothing() -> None:
+    best = [runs_of(F2CSA, 0.05), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3)]
+    pages = [replace(runs_of(name, end), beside="page") for name, end in ((F2CSA, 0.4), (SSIGD, 0.1), (DSBLO_2, 0.3))]
+    told = losses(*best, *pages)
+    assert told.lead.startswith("F2CSA comes furthest down")
+    assert "(its plain page: place 4 %)" in told.lead
+    assert any(said.startswith("As plain pages") and "SSIGD comes furthest" in said for said in told.sentences)
+    assert [row["method"] for row in told.rows[:6]] == [
+        F2CSA,
+        SSIGD,
+        DSBLO_2,
+        *(f"{n}, page" for n in (F2CSA, SSIGD, DSBLO_2)),
+    ]
+    assert told.findings == losses(*best).findings
+
+
 def test_a_method_that_fails_early_does_not_set_the_time() -> None:
     early = runs_of(SSIGD, 0.1, stopped="F has grown", seconds=1e-9)
     told = losses(runs_of(F2CSA, 0.2), early, runs_of(DSBLO_2, 0.3))
@@ -145,13 +179,14 @@ def test_the_pairs_are_printed_and_what_is_freed_is_said() -> None:
 
 def test_a_further_number_at_the_end_of_those_tried_is_flagged() -> None:
     here = [runs_of(F2CSA, 0.2), runs_of(SSIGD, 0.1), runs_of(DSBLO_2, 0.3)]
-    here[2] = replace(here[2], entrant=Contender(DSBLO_2, 0.1, further=0.97))
+    at_end = Tuned(0.1, 0.03, False, 0.97, ends=("β = 0.97",))
+    here[2] = replace(here[2], entrant=Contender(DSBLO_2, 0.1, further=0.97), tuned=at_end)
+    told = "At an end of what was tried, so that the best may lie beyond: DS-BLO, option II on place (β = 0.97)."
+    assert told in losses(*here).sentences
     flag = "At an end of the further numbers tried, so that the best may lie beyond: "
-    flag += "DS-BLO, option II on place (β = 0.97)."
-    assert flag in losses(*here).sentences
-    assert flag in kinks(*here).sentences
-    here[2] = replace(here[2], entrant=Contender(DSBLO_2, 0.1, further=0.9))
-    assert not any("further numbers tried" in said for said in losses(*here).sentences)
+    assert flag + "DS-BLO, option II on place (β = 0.97)." in kinks(*here).sentences
+    here[2] = replace(here[2], tuned=replace(at_end, ends=()))
+    assert not any("was tried" in said for said in losses(*here).sentences)
     for name, ends in tuning.OPEN_ENDS.items():
         assert set(ends) <= {value for value, _ in tuning.FURTHER[name]}
 

@@ -51,6 +51,18 @@ def test_the_counts_are_those_of_the_formulas(rows: list[dict[str, Any]]) -> Non
     assert 5 <= found[ITERATIVE] / (2 * d**2) <= found[F2CSA] / (2 * d**2) <= 12
 
 
+def test_a_factor_that_the_lower_level_made_is_not_paid_for_again() -> None:
+    here = place(30, 10.0, 3)
+    exact, [row] = (
+        costs.Hypergradient(EXACT, here.q, costs.Effort())(here),
+        hypergradients(30, 10.0, 3, timed=False, methods=[costs.PREPARED]),
+    )
+    k = here.free
+    assert row["error"] < 1e-12
+    assert row["operations"] == pytest.approx(8 * 30**2 + 2 * k**2)
+    assert exact[1] - row["operations"] == pytest.approx(k**3 / 3)
+
+
 def test_a_method_that_is_wrong_is_not_called_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
     right = costs.Hypergradient.__call__
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from verify.experiments.bench import Bench
-from verify.experiments.contenders import DESCENT, DSBLO_2, PIGD, SSIGD
+from verify.experiments.contenders import DESCENT, DSBLO_2, F2CSA, PARENT, PIGD, SSIGD, ZEROTH
 from verify.experiments.courses import Course
-from verify.experiments.tuning import FURTHER, LENGTHS, Budget, Judging, left, share, trials, tuned
+from verify.experiments.tuning import FURTHER, LENGTHS, Budget, Judging, Tuned, left, share, trials, tuned
 
 COURSE = Course("paper", 0.1, 3, 10.0, 7)
 
@@ -77,3 +77,29 @@ def test_a_score_of_ones_own_decides() -> None:
     )
     assert taken["small", DESCENT].length == 30.0
     assert all("height" in row for row in rows)
+
+
+def test_own_numbers_have_as_many_trials_for_every_method_and_go_past_an_end() -> None:
+    names = (SSIGD, DSBLO_2, PIGD, F2CSA, PARENT, ZEROTH)
+    lengths, judging = (0.1, 0.0316227766, 0.01), Judging(rounds=4, fast=True)
+    taken, rows = tuned(Bench(None, {}), {"small": [COURSE]}, {"small": names}, Budget(8, "calls"), lengths, judging)
+    assert {taken["small", name].trials for name in names} == {trials(lengths, 4)} == {14}
+    for name in names:
+        mine = [row for row in rows if row["method"] == name]
+        assert len({(row["length tried"], row["further number tried"]) for row in mine}) == len(mine) == 14
+        scores = {(row["length tried"], row["further number tried"]): row["share of the fall left"] for row in mine}
+        best = taken["small", name].contender(name)
+        assert scores[best.length, best.told] == min(scores.values())  # type: ignore[type-var]
+    # Eight calls from afar want the longest steps: the grid's end was left.
+    assert max(float(row["length tried"] or 0) for row in rows if row["method"] == SSIGD) > max(lengths)
+
+
+def test_a_page_keeps_what_its_method_was_tuned_to_at_its_best() -> None:
+    given = {("small", SSIGD): Tuned(0.1, 0.0, False, 0.5, own=(("perturbation", 1e-3),))}
+    judging = Judging(further=False, given=given)
+    taken, rows = tuned(
+        Bench(None, {}), {"small": [COURSE]}, {"small": (SSIGD,)}, Budget(8, "calls"), (0.1, 0.03), judging
+    )
+    assert len(rows) == 2
+    assert taken["small", SSIGD].further == 0.5
+    assert taken["small", SSIGD].own == (("perturbation", 1e-3),)
