@@ -6,7 +6,7 @@ import math
 from math import ceil, log, sqrt
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from spec import Noise, OracleParameters
 from spec.atlas import Instance
