@@ -112,6 +112,11 @@ class Whole:
     passed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failed: set[str] = field(default_factory=set)
 
+    @property
+    def named(self) -> bool:
+        """Whether single tests are asked for."""
+        return any("::" in argument for argument in self.config.args) or bool(self.config.option.keyword)
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave the sample, or all of the kinds where these are asked for."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -119,10 +124,9 @@ class Whole:
             if kind_of(item.nodeid) in MANY:
                 found[kind_of(item.nodeid)].append(item.nodeid)
         self.ids = dict(found)
-        named = any("::" in argument for argument in self.config.args) or bool(self.config.option.keyword)
         if self.config.option.whole:
             kept = [item for item in items if kind_of(item.nodeid) in MANY]
-        elif named:
+        elif self.named:
             return
         else:
             state = House().whole
@@ -140,8 +144,8 @@ class Whole:
             self.failed.add(name)
 
     def pytest_sessionfinish(self) -> None:
-        """The record of every kind that ran and of which nothing failed; others stay as they are, or out of it."""
-        if not self.config.option.whole or hasattr(self.config, "workerinput"):
+        """The record of every kind that ran and of which nothing failed; others stay as they are."""
+        if not self.config.option.whole or self.named or hasattr(self.config, "workerinput"):
             return
         made = recorded() if RECORD.is_file() else {}
         for name, ids in self.passed.items():

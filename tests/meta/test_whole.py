@@ -48,14 +48,21 @@ class Report:
         self.nodeid, self.passed, self.when = nodeid, outcome, "call"
 
 
+def choosing(*args: str) -> Whole:
+    """As a session has it that was asked for all."""
+    options = type("Options", (), {"whole": True, "keyword": ""})
+    return Whole(type("Config", (), {"option": options, "args": args})())  # type: ignore[arg-type]  # what it looks at
+
+
 def test_a_kind_of_which_one_fails_is_not_on_record(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "RECORD", tmp_path / "whole.json")
     good, bad = [*MANY][:2]
-    options = type("Options", (), {"whole": True})
-    chosen = Whole(type("Config", (), {"option": options})())  # type: ignore[arg-type]  # what of it is looked at
-    for name, outcome in ((good, True), (bad, True), (bad, False)):
-        chosen.pytest_runtest_logreport(Report(f"tests/{name}[1]", outcome))  # type: ignore[arg-type]  # as above
-    chosen.pytest_sessionfinish()
-    assert list(recorded()) == [good]
-    assert recorded()[good]["passed"] == 1
+    played = [(good, True), (bad, True), (bad, False)]
+    for args, kept in ((("tests/a.py::test_b",), False), (("tests",), True)):
+        chosen = choosing(*args)
+        for name, outcome in played:
+            chosen.pytest_runtest_logreport(Report(f"tests/{name}[1]", outcome))  # type: ignore[arg-type]  # as above
+        chosen.pytest_sessionfinish()
+        assert whole.RECORD.is_file() == kept
+    assert [(name, one["passed"]) for name, one in recorded().items()] == [(good, 1)]
     assert kind_of(f"tests/{good}[a/b-c]") == good
