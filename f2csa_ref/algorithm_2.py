@@ -57,6 +57,9 @@ SQUARABLE = 1e150
 
 def _squarable(v: Vector, most: float) -> Vector:
     """Rows with an entry beyond ``most`` made shorter, their direction kept; others as they are."""
+    # No entry is longer than all together.
+    if 2 * math.sqrt(np.vdot(v, v)) < most:
+        return v
     largest = np.abs(v).max(axis=-1, initial=0.0, keepdims=True)
     too_long = largest > most
     return np.where(too_long, v / np.where(too_long, largest, 1.0) * most, v) if too_long.any() else v

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.whole import CHOOSING, RUN, Whole
+
 # Read as numpy is first imported: threads of matrices of a few rows only stall the other worker's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -25,23 +27,35 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 DEAREST = (
-    "verify/campaign/recheck/test_rechecking.py", "verify/checks/test_outer_loop_claims.py",
-    "verify/checks/test_audit_numbers.py", "verify/checks/test_moment_premises.py",
-    "verify/conformance/test_conform.py", "verify/conformance/test_diagnosis.py",
-    "verify/conformance/bugs/test_kill_matrix.py", "verify/cli/test_every_stream.py",
-    "verify/method/test_loop_edits.py", "verify/campaign/recheck/test_forgeries.py",
-    "verify/checks/test_null_optimisers.py", "verify/campaign/test_run.py", "verify/conformance/test_strangers.py",
-    "verify/conformance/blame/test_loop.py", "verify/truth/propositions/test_axes.py",
-    "verify/subjects/test_fuzz_subjects.py", "verify/conformance/test_gates.py",
-    "verify/conformance/blame/test_sum_blame.py", "verify/checks/test_stochastic_claims.py",
-    "verify/proofs/test_kernel_proofs.py", "verify/proofs/test_fooled_proofs.py",
-    "verify/report/site/test_all_pages.py", "verify/checks/measuring/test_budget.py",
+    "documents/test_examples.py", "verify/campaign/recheck/test_rechecking.py",
+    "verify/campaign/store/test_contradictions.py", "verify/cli/test_closed_streams.py",
+    "verify/conformance/test_conform.py", "verify/cli/test_every_stream.py", "documents/test_start.py",
+    "verify/campaign/test_pytest_plugin.py", "verify/conformance/test_skeleton_files.py", "meta/test_action.py",
+    "verify/checks/test_outer_loop_claims.py", "examples/test_planted_mistakes.py", "spec/test_neighbours.py",
+    "verify/campaign/test_run.py", "verify/campaign/store/test_crashes.py", "verify/conformance/test_exit_first.py",
+    "verify/subjects/test_fuzz_subjects.py", "verify/conformance/test_diagnosis.py",
+    "verify/checks/test_stochastic_claims.py", "verify/checks/test_text_and_sources.py",
+    "verify/conformance/blame/test_loop.py", "verify/checks/test_audit_numbers.py",
+    "verify/proofs/test_fooled_proofs.py", "verify/proofs/test_kernel_proofs.py",
+    "verify/checks/test_null_optimisers.py", "verify/checks/test_moment_premises.py",
+    "verify/checks/test_convergence_runs.py", "examples/test_ten_minutes.py", "verify/cli/test_fuzz_inputs.py",
+    "verify/evidence/test_betting.py", "verify/cli/test_baseline.py", "verify/evidence/test_continuation.py",
+    "verify/conformance/blame/test_echoes.py", "verify/conformance/test_strangers.py",
+    "verify/method/test_loop_edits.py", "meta/test_contributing.py", "verify/cli/test_ci_output.py",
+    "verify/campaign/calibration/test_noisy_reference.py", "verify/campaign/calibration/test_calibration.py",
 )  # fmt: skip
 """Files that take ten processor seconds and more, dearest first (benchmarks/README.md)."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """All of what is many, instead of a sample of it."""
+    parser.addoption("--whole", action="store_true", help=f"run all tests of tests/whole.py, and record it: {RUN}")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Files are handed to workers in the order of collection, not by how many tests they hold."""
+    config.stash[CHOOSING] = Whole(config)
+    config.pluginmanager.register(config.stash[CHOOSING])
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 from contextlib import suppress
 
-import scipy.optimize  # noqa: F401  # fetched late by what needs it, but needed in nearly every run
+import scipy.optimize  # fetched late by what needs it, but needed in nearly every whole run
+import scipy.special  # noqa: F401  # as above
 
 from spec import InvalidInputError
 from verify.checks.measuring.case import checks

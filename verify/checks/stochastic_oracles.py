@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from spec import Noise
 from spec.exact import Vector
@@ -233,7 +233,7 @@ def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Esti
     The confidence sequence may err with the share over ``parts``.
     """
     case, geometry, y = setting.case, setting.geometry, setting.y
-    p = abs(float(ndtr(y[0])) - float(ndtr(geometry.y_star[0])))
+    p = abs(float(scipy.special.ndtr(y[0])) - float(scipy.special.ndtr(geometry.y_star[0])))
     bound = (geometry.weights.alpha_1 * case.instance.problem.noise.scale("g.x")) ** 2
     horizon, mean = int(min(1 << 22, JUMPS / p)), setting.mean
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from spec import Noise
 from spec.exact import Vector
@@ -324,7 +324,7 @@ def _smoothness() -> PremiseEvidence:
     """E‖noise(y) - noise(y')‖² against ‖y - y'‖: mean-square smooth means exponent 2."""
     distances = [2.0**-k for k in range(2, 12)]
     # Matrix noise changes by W(y - y'); a jump is seen where the threshold falls between the two points.
-    met = [float(ndtr(d) - ndtr(0.0)) for d in distances]
+    met = [float(scipy.special.ndtr(d) - scipy.special.ndtr(0.0)) for d in distances]
     found = {}
     for name, squares in (("matrix", [d * d for d in distances]), ("jump", [p * (1 - p) for p in met])):
         points = [Point(at=d, measured=v) for d, v in zip(distances, squares, strict=True)]

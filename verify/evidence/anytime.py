@@ -30,10 +30,11 @@ from math import inf, log, log1p, sqrt
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+import scipy
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
+from verify.evidence.log_sums import log_sum
 from verify.evidence.moments import Moments
 
 UNIT = 8
@@ -96,7 +97,7 @@ class VarianceBets:
 
     def log_wealth(self, level: float) -> float:
         """Against "at most this level"."""
-        return float(logsumexp(self.gains - self.count * np.log1p(self.bets * level) + self.log_weights))
+        return log_sum(self.gains - self.count * np.log1p(self.bets * level) + self.log_weights)
 
     def least(self, error: float) -> float:
         """The level below which all are refuted at this error: the variance is at least that."""
@@ -227,8 +228,7 @@ class MeanBets:
         return np.maximum(values, 0.0) + 2 * self.count * self.second_moment / 3 + self.rho, vectors
 
     def _log_wealth(self, q: float) -> float:
-        pulled = self.count * q / 3
-        fixed = float(np.log(self._price[0] / self.rho).sum())
+        pulled, fixed = self.count * q / 3, float(np.log(self._price[0] / self.rho).sum())
         return self.count**2 * q / (2 * (1 + pulled)) - (fixed + log1p(pulled)) / 2
 
     @property
@@ -308,7 +308,7 @@ class DrawsBets:
     @property
     def log_wealth(self) -> float:
         """Against the stated law."""
-        return float(logsumexp(self.logs + self._log_weights))
+        return log_sum(self.logs + self._log_weights)
 
     @cached_property
     def _scales(self) -> Vector:
@@ -330,7 +330,7 @@ class DrawsBets:
 
         by_scale = [-n / 2 * log(s) * len(z) - float(lengths.sum()) / 2 * (1 / s - 1) for s in self._scales.tolist()]
         outliers = [float(np.logaddexp(log1p(-e), log(e) + scaled(s * s)).sum()) for e, s in RARE]
-        unit = 1 - 2 / FREEDOM
+        unit, gammaln = 1 - 2 / FREEDOM, scipy.special.gammaln
         constant = gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - np.log(FREEDOM * unit / 2) / 2
         own = z.size * constant + float(lengths.sum()) / 2
         tails = [o - (f + 1) / 2 * float(np.log1p(z * z / (f * u)).sum())

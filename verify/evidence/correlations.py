@@ -15,7 +15,7 @@ from math import inf, isfinite, log, sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
@@ -310,7 +310,7 @@ def _scores(rows: Vector, lot: np.random.Generator) -> Vector:
     made: Vector = np.zeros_like(along)
     for column in np.flatnonzero(values > ROUNDING * values.max()):
         order = np.lexsort((lot.random(len(rows)), along[:, column]))
-        made[order, column] = ndtri((np.arange(len(rows)) + 0.5) / len(rows))
+        made[order, column] = scipy.special.ndtri((np.arange(len(rows)) + 0.5) / len(rows))
     return made
 
 

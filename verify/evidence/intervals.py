@@ -7,7 +7,7 @@ from math import inf, log, sqrt
 from typing import Any
 
 import numpy as np
-from scipy import special
+import scipy
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
@@ -55,7 +55,7 @@ def quantile_interval(values: Vector, level: float, error: float) -> tuple[float
     """
     ordered, k = np.sort(values), len(values)
     heads = np.arange(k)
-    below, above = special.bdtr(heads, k, level), special.bdtrc(heads, k, level)
+    below, above = scipy.special.bdtr(heads, k, level), scipy.special.bdtrc(heads, k, level)
     first = int(np.searchsorted(below, error / 2, side="right"))
     last = int(np.argmax(above <= error / 2)) if (above <= error / 2).any() else k
     if first < 1 or last >= k:
@@ -81,7 +81,7 @@ def median_interval(values: Vector, error: float) -> tuple[float, float]:
     R = len(ordered)
     # The k-th smallest exceeds the median with the probability that fewer than k of R fair coins show heads.
     ranks = np.arange(1, R // 2 + 1)
-    tails = special.bdtr(ranks - 1, R, 0.5)
+    tails = scipy.special.bdtr(ranks - 1, R, 0.5)
     allowed = np.flatnonzero(tails <= error / 2)
     if not len(allowed):
         return 0.0, float("inf")

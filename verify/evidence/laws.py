@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import factorial, log
 
 import numpy as np
-from scipy import special
+import scipy
 
 from spec.exact import Vector
 
@@ -31,27 +31,27 @@ def chernoff(log_mgf: Callable[[Vector], Vector], t: Vector, log_error: float) -
 @lru_cache(maxsize=4096)
 def chi2_upper(dof: float, error: float) -> float:
     """The value a chi-square variable exceeds with probability ``error``."""
-    return float(special.chdtri(dof, error))
+    return float(scipy.special.chdtri(dof, error))
 
 
 @lru_cache(maxsize=4096)
 def chi2_lower(dof: float, error: float) -> float:
     """The value a chi-square variable falls below with probability ``error``."""
-    return float(2.0 * special.gammaincinv(dof / 2.0, error))
+    return float(2.0 * scipy.special.gammaincinv(dof / 2.0, error))
 
 
 @lru_cache(maxsize=1024)
 def f_upper(dof: float, dof_below: float, error: float) -> float:
     """The value an F variable exceeds with probability ``error``."""
     # F > f exactly where a beta variable falls below its image, whose small tail keeps all digits.
-    share = float(special.betaincinv(dof_below / 2, dof / 2, error))
+    share = float(scipy.special.betaincinv(dof_below / 2, dof / 2, error))
     return dof_below * (1 - share) / (dof * share)
 
 
 @lru_cache(maxsize=64)
 def normal_upper(error: float) -> float:
     """The value a standard normal variable exceeds with probability ``error``."""
-    return -float(special.ndtri(error))
+    return -float(scipy.special.ndtri(error))
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def _log_variance_interval(
     def log_mgf(t: Vector) -> Vector:
         s = weights[:, None] * t
         half = dofs[:, None] / 2
-        ratio: Vector = special.gammaln(half + s) - special.gammaln(half) - s * np.log(half)
+        ratio: Vector = scipy.special.gammaln(half + s) - scipy.special.gammaln(half) - s * np.log(half)
         return np.asarray(ratio.sum(axis=0))
 
     used = weights != 0
@@ -121,6 +121,6 @@ def _log_variance_interval(
 def binomial_interval(count: int, runs: int, confidence: float) -> tuple[float, float]:
     """Clopper-Pearson interval of a probability, of which ``count`` of ``runs`` came true."""
     tail = (1 - confidence) / 2
-    low = 0.0 if count == 0 else float(special.betaincinv(count, runs - count + 1, tail))
-    high = 1.0 if count == runs else float(special.betaincinv(count + 1, runs - count, 1 - tail))
+    low = 0.0 if count == 0 else float(scipy.special.betaincinv(count, runs - count + 1, tail))
+    high = 1.0 if count == runs else float(scipy.special.betaincinv(count + 1, runs - count, 1 - tail))
     return low, high

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linprog
+import scipy
 
 from spec.claims import Bound
 from spec.exact import Vector
@@ -78,7 +78,7 @@ class Rational:
 
 def _passes(rows: Vector, ends: Vector) -> bool:
     """Whether some coefficients >= 0 bring the terms within all intervals."""
-    found = linprog(np.zeros(rows.shape[1]), A_ub=rows, b_ub=ends, bounds=(0, None), method="highs")
+    found = scipy.optimize.linprog(np.zeros(rows.shape[1]), A_ub=rows, b_ub=ends, bounds=(0, None), method="highs")
     return bool(found.status == 0)
 
 

@@ -14,7 +14,7 @@ from math import ceil, inf, log, log1p
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from spec.exact import Vector
 from verify.evidence.budget import Share
@@ -127,4 +127,5 @@ class Lots:
 
 
 def _log_comb(n: int, k: Counts | int) -> Vector:
+    gammaln = scipy.special.gammaln
     return np.asarray(gammaln(n + 1) - gammaln(np.asarray(k) + 1.0) - gammaln(n - np.asarray(k) + 1.0))

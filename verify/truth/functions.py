@@ -28,7 +28,12 @@ class WeightedAbsolute:
 
     def gradient(self, x: Vector) -> Vector:
         """A gradient; on an axis, that of the positive side."""
-        return np.asarray(np.where(x >= 0, 1.0, -1.0) * np.array(self.c))
+        slopes, falling = self._slopes
+        return np.asarray(np.where(x >= 0, slopes, falling))
+
+    @cached_property
+    def _slopes(self) -> tuple[Vector, Vector]:
+        return np.array(self.c), -np.array(self.c)
 
     def distance(self, x: Vector, radius: float) -> Vector:
         """dist(0, ∂_δF(x)) with the closed ball, over the last axis, in closed form.

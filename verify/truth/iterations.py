@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from spec import Problem
 from spec.exact import Vector

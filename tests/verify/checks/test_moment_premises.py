@@ -38,8 +38,12 @@ class Rare(NoisyReference):
 
     @staticmethod
     def law(rng, k, n):
-        large = np.where(rng.random((k, n)) < 1 / 200, 10.0 * rng.choice([-1.0, 1.0], (k, n)), 0.0)
-        return 0.5**0.5 * rng.standard_normal((k, n)) + large
+        rows = 0.5**0.5 * rng.standard_normal((k, n))
+        # One draw says whether an entry is large, and to which side.
+        lot = rng.random((k, n))
+        large = lot < 1 / 200
+        rows[large] += np.where(lot[large] < 1 / 400, -10.0, 10.0)
+        return rows
 
 
 def premises(full: str) -> list[Premise]:

@@ -94,10 +94,8 @@ def expected_distance(case: Case) -> Measurement:
 def _from_a_kink(case: Case) -> Measurement:
     """Distance of the output where the oracle answers 0 wherever F has no gradient, and the run starts there."""
     quantity = "distance of the output from stationarity at the stated T, started at (0,5)"
-    left = {
-        epsilon: float(along_a_kink.FUNCTION.distance(recorded.run.x_out, SMALL_RADIUS))
-        for epsilon, recorded in along_a_kink.runs(case, EPSILONS, SMALL_RADIUS)
-    }
+    made = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
+    left = {epsilon: one.distance for epsilon, one in made.items()}
     return _at_the_largest(quantity, left, EPSILONS[0] * (1 + 2 * BIAS))
 
 
@@ -248,8 +246,8 @@ def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
     if case.sense.at_kinks == "any":
         quantity = "distance of a block's mean answer, 0, from ∂_δF(x_k), started at (0,5)"
-        made = along_a_kink.runs(case, EPSILONS, SMALL_RADIUS)
-        return _at_the_largest(quantity, {at: along_a_kink.outside(one, SMALL_RADIUS) for at, one in made}, 0.0)
+        made = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
+        return _at_the_largest(quantity, {at: one.outside for at, one in made.items()}, 0.0)
     recorded, radius = (
         _exact_run(case, STRAIGHT.model_copy(update={"K": 6})),
         right_side(REACH, case, M=STRAIGHT.M, D=STRAIGHT.D),

@@ -25,7 +25,8 @@ differs from the reference's. `f2csa conform` compares a foreign implementation 
 that it matches.
 
 This page is written by `python -m verify.conformance.bugs`, which judges every mutant again (a quarter of an hour).
-The tests hold it to the catalogue and judge every mutant on the results it must change.
+The tests hold it to the catalogue; `python -m pytest --whole` judges every mutant on the results it must change,
+every other run a sample of them.
 """
 
 

@@ -266,6 +266,8 @@ TAMPERINGS = (
     smallest_counterexample, error_rate, smaller_error_rate, stated_error_rates, rung, command, credit, instance,
     counterexample,
 )  # fmt: skip
+OF_CLAIMS = (worst_case, dropped_evidence, dropped_premise, dropped_statement)
+"""Those that change a claim, or leave a step of one out: a report of it has all its steps."""
 FIELDS = {
     "verdict": "verdict", "exponent": "exponent", "interval": "interval", "points": "T₁.*points|T₁.*exponent",
     "constant": "constant", "end": "end", "tightness": "tightness must be 1.", "worst_case": "worst_case must be false",

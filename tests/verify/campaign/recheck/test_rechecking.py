@@ -15,7 +15,7 @@ import pytest
 
 import verify
 from spec.claims import find as find_claim
-from tests.verify.campaign.recheck.tamperings import FIELDS, TAMPERINGS, Data, result, verdict
+from tests.verify.campaign.recheck.tamperings import FIELDS, OF_CLAIMS, TAMPERINGS, Data, result, verdict
 from verify.campaign.plan import plan
 from verify.campaign.recheck.expected_evidence import RECORD, inventory, recorded
 from verify.campaign.recheck.rechecking import recheck, share_of
@@ -34,6 +34,17 @@ CLAIMS = ["bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solu
 def produced() -> Data:
     report = verify.run(CLAIMS, instances=["toy1", "two-of-three"], profile="smoke")
     return json.loads(render_json(report))
+
+
+STATEMENTS = ("bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "variance-bound/per-sample")
+
+
+@pytest.fixture(scope="module")
+def few(produced) -> Data:
+    """The same run's results of a few statements: what is changed in one is refused there as among all."""
+    return produced | {
+        part: [row for row in produced[part] if row["claim"] in STATEMENTS] for part in ("results", "summary")
+    }
 
 
 @pytest.fixture
@@ -68,7 +79,8 @@ def test_a_whole_run_of_each_profile_misses_nothing(profile, subject):
     assert [str(line) for line in cut] == ["report: complete must be true: every result of the run is in it"]
 
 
-def test_a_report_is_accepted_as_produced_and_says_what_could_not_be_decided_again(produced, told):
+def test_a_report_is_accepted_as_produced_and_says_what_could_not_be_decided_again(produced, few, told):
+    assert told(few)[0] == 0
     code, said = told(produced)
     assert code == 0, said
     assert re.search(r"\d+\d verdicts decided again, \d+\d certificates checked: all follow", said)
@@ -77,8 +89,8 @@ def test_a_report_is_accepted_as_produced_and_says_what_could_not_be_decided_aga
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda made: made.__name__)
-def test_a_report_that_was_changed_is_refused_with_a_line_that_names_what(produced, told, tampering):
-    data = copy.deepcopy(produced)
+def test_a_report_that_was_changed_is_refused_with_a_line_that_names_what(produced, few, told, tampering):
+    data = copy.deepcopy(produced if tampering in OF_CLAIMS else few)
     tampering(data)
     code, said = told(data)
     assert code == 1
@@ -105,17 +117,17 @@ def test_what_is_no_report_is_wrong_input_said_in_one_line(tmp_path, capsys, tex
     assert said.count("\n") == 1
 
 
-def test_a_missing_file_another_version_and_a_report_without_verdict_are_wrong_input(produced, told, tmp_path, capsys):
+def test_a_missing_file_another_version_and_a_report_without_verdict_are_wrong_input(few, told, tmp_path, capsys):
     assert invoke(["recheck", str(tmp_path / "none.json")]) == 2
     assert "cannot be read" in capsys.readouterr().err
-    code, said = told(produced | {"environment": {"f2csa-verify": "9.9"}})
+    code, said = told(few | {"environment": {"f2csa-verify": "9.9"}})
     assert (code, said.count("\n")) == (2, 1)
     assert "must be of version" in said
-    assert told(produced | {"results": [], "summary": []})[0] == 2
+    assert told(few | {"results": [], "summary": []})[0] == 2
 
 
-def test_refusals_are_told_to_machines_too(produced, tmp_path, capsys):
-    data = copy.deepcopy(produced)
+def test_refusals_are_told_to_machines_too(few, tmp_path, capsys):
+    data = copy.deepcopy(few)
     verdict(data)
     (tmp_path / "report.json").write_text(json.dumps(data))
     assert invoke(["recheck", str(tmp_path / "report.json"), "--json"]) == 1
@@ -221,8 +233,8 @@ def test_a_report_is_decided_again_with_the_evidence_beside_it(produced, tmp_pat
             assert said in found.err
 
 
-def test_evidence_that_was_changed_along_with_its_digest_is_refused_for_what_it_says(produced, tmp_path, capsys):
-    report, evidence = files(tmp_path, produced)
+def test_evidence_that_was_changed_along_with_its_digest_is_refused_for_what_it_says(few, tmp_path, capsys):
+    report, evidence = files(tmp_path, few)
     held = json.loads(evidence.read_text())
     rate = next(item for one in held["results"] for item in one["evidence"] if item.get("bounds"))
     rate["bounds"][0]["constant"] /= 2
@@ -238,8 +250,8 @@ NUMBERS = ("title", "stages", "printed", "repaired", "decided_by", "claimed", "q
            "loose_by", "rung")  # fmt: skip
 
 
-def test_a_report_of_the_first_schema_is_decided_again_as_ever(produced, told):
-    old = copy.deepcopy(produced) | {"schema": "f2csa-report/1"}
+def test_a_report_of_the_first_schema_is_decided_again_as_ever(few, told):
+    old = copy.deepcopy(few) | {"schema": "f2csa-report/1"}
     del old["evidence_file"]
     for row in old["results"]:
         del row["quantity"]
@@ -255,9 +267,9 @@ def test_a_report_of_the_first_schema_is_decided_again_as_ever(produced, told):
     assert re.search(r"refused: summary of \S+ \S+: title must follow from the results", said)
 
 
-def test_the_numbers_of_a_summary_row_must_follow(produced, told):
+def test_the_numbers_of_a_summary_row_must_follow(few, told):
     for name, value in (("measured", 17.0), ("rung", "cited"), ("title", "x"), ("interval", [0, 1])):
-        data = copy.deepcopy(produced)
+        data = copy.deepcopy(few)
         row = next(row for row in data["summary"] if row["measured"] is not None)
         row[name] = value
         code, said = told(data)

@@ -1,0 +1,68 @@
+"""Kinds of tests of which a sample is played: all of them passed when they were last run, as they are now."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import whole
+from tests.whole import MANY, RUN, Whole, digest, digest_of_data, kind_of, recorded, sampled
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_the_record_is_of_the_tests_that_there_are(name: str, request: pytest.FixtureRequest) -> None:
+    kept = recorded()[name]
+    assert kept["data"] == digest_of_data(MANY[name]), f"the data changed since all were run: {RUN}"
+    ids = request.config.stash[whole.CHOOSING].ids.get(name)
+    # Where the file itself was collected, too.
+    if ids is not None and len(ids) > 1:
+        assert (kept["passed"], kept["ids"]) == (len(ids), digest(ids)), f"there are other tests than recorded: {RUN}"
+
+
+def test_nothing_is_on_record_that_is_no_kind() -> None:
+    assert list(recorded()) == list(MANY)
+    assert all((whole.HERE / name.partition("::")[0]).is_file() for name in MANY)
+
+
+def test_a_sample_is_of_its_size_and_another_for_other_sources() -> None:
+    ids = [f"tests/a.py::test_b[{k}]" for k in range(90)]
+    one, other = sampled(ids, 4, "one"), sampled(ids, 4, "other")
+    assert (len(one), one <= {*ids}, one == sampled(ids[::-1], 4, "one")) == (23, True, True)
+    assert one != other
+    assert sampled(ids[:1], 4, "one") == {ids[0]}
+    # Over the states of a project none is left out.
+    assert set().union(*(sampled(ids, 4, str(state)) for state in range(60))) == {*ids}
+
+
+def test_data_that_change_change_their_digest(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "HERE", tmp_path / "tests")
+    kind = whole.Kind(4, ("rows",))
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "a.toml").write_text("a = 1")
+    before = digest_of_data(kind)
+    (tmp_path / "rows" / "a.toml").write_text("a = 2")
+    assert digest_of_data(kind) != before
+
+
+class Report:
+    def __init__(self, nodeid: str, outcome: bool) -> None:
+        self.nodeid, self.passed, self.when = nodeid, outcome, "call"
+
+
+def choosing(*args: str) -> Whole:
+    """As a session has it that was asked for all."""
+    options = type("Options", (), {"whole": True, "keyword": ""})
+    return Whole(type("Config", (), {"option": options, "args": args})())  # type: ignore[arg-type]  # what it looks at
+
+
+def test_a_kind_of_which_one_fails_is_not_on_record(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole, "RECORD", tmp_path / "whole.json")
+    good, bad = [*MANY][:2]
+    played = [(good, True), (bad, True), (bad, False)]
+    for args, kept in ((("tests/a.py::test_b",), False), (("tests",), True)):
+        chosen = choosing(*args)
+        for name, outcome in played:
+            chosen.pytest_runtest_logreport(Report(f"tests/{name}[1]", outcome))  # type: ignore[arg-type]  # as above
+        chosen.pytest_sessionfinish()
+        assert whole.RECORD.is_file() == kept
+    assert [(name, one["passed"]) for name, one in recorded().items()] == [(good, 1)]
+    assert kind_of(f"tests/{good}[a/b-c]") == good
