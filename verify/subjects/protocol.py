@@ -81,9 +81,10 @@ class Subject(Protocol):
     pairs of independent primal-dual iterations from zero: ``lower_level_steps`` steps of sizes ``eta_y`` and
     ``eta_lam``, sign and solver by the reading (averaged: both steps times (1 + t/10)^(-2/3), mean of the last half);
     ``penalty_runs(problem, x, call, rng, replications) -> (y (replications, m), calls)``: independent noisy penalty
-    solves of ``penalty_steps`` epochs with ``shared_samples`` terms, and the sampled gradients each one took, as often as it took them;
+    solves of ``penalty_steps`` epochs with ``shared_samples`` terms, and the sampled gradients each one took, each as
+    often as it took it;
     ``hypergradient_runs(problem, x, call, rng, replications) -> ((replications, n), calls)``: independent complete
-    calls with noisy inner solvers, and the sampled gradients each one took, as often as it took them;
+    calls with noisy inner solvers, and the sampled gradients each one took, likewise;
     ``end_to_end(problem, x0, parameters, alpha, rng)``: a whole optimiser that takes no oracle; answers as
     ``optimise``, the block means if it has them (:class:`verify.subjects.adapters.EndToEnd` makes one of a function).
 
