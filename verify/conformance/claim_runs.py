@@ -18,6 +18,7 @@ from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import selected, summarise
 from verify.checks.measuring.case import ProfileName, checks, find_profile, of_family
+from verify.checks.measuring.long_runs import OTHER_LAWS
 from verify.conformance.found import MARK, ClaimFinding, Stopped
 from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
@@ -159,21 +160,24 @@ def run_claims(asked: Judged, ignored: Sequence[str], *, silent: bool = False) -
 
 
 def left_out(asked: Judged, stages: Stages) -> tuple[str, ...]:
-    """One sentence on statements that the subject could be asked about, and the profile leaves out."""
+    """What the subject could be asked about and the profile leaves out: a sentence for each reason."""
     profile, chosen = find_profile(asked.profile), set(selected(asked.claims))
     names = [
         full_id for full_id, check in checks().items()
         if full_id in chosen and profile.leaves_out(full_id, asked.claims)
         and find_claim(full_id).about == "subject" and all(map(stages.offers, check.needs))
     ]  # fmt: skip
-    if not names:
-        return ()
+    laws, names = [name for name in names if name in OTHER_LAWS], [name for name in names if name not in OTHER_LAWS]
+    told = [_LEFT_OUT.format("noise may be of another law than the problem states", ", ".join(laws))] if laws else []
     families = {name.split("/")[0] for name in names if of_family(name, profile.skips)}
     said = [*(f"{name} and its steps" for name in sorted(families)),
             *(name for name in sorted(names) if not of_family(name, profile.skips))]  # fmt: skip
-    return (
-        f"Left out, for they take thousands of runs: {', '.join(said)}. --profile ci judges them; so does naming them.",
-    )
+    if said:
+        told.insert(0, _LEFT_OUT.format("they take thousands of runs", ", ".join(said)))
+    return tuple(told)
+
+
+_LEFT_OUT = "Left out, for {}: {}. --profile ci judges that; so does naming it."
 
 
 def without_claims(asked: Judged) -> Report:

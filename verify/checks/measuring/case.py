@@ -17,7 +17,7 @@ from spec.atlas import Instance
 from spec.claims import Bound
 from spec.exact import Vector
 from spec.reading import is_repaired_text
-from verify.checks.measuring.long_runs import EVERY_TERM, LONG, OUTER_RUNS, SLOW, SMOKE_NARROW, TOO_LONG
+from verify.checks.measuring.long_runs import EVERY_TERM, LONG, OTHER_LAWS, OUTER_RUNS, SLOW, SMOKE_NARROW, TOO_LONG
 from verify.evidence.anytime import NoiseClass
 from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.charts import Plot
@@ -118,7 +118,7 @@ _SIZES = (
         2,
         isolate=False,
         skips=("sfo-complexity",),
-        long_runs=OUTER_RUNS,
+        long_runs=(*OUTER_RUNS, *OTHER_LAWS),
         narrow=SLOW,
         telling=EVERY_TERM,
     ),

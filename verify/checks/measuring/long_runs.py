@@ -33,6 +33,8 @@ OUTER_RUNS = (
 )  # fmt: skip
 """With the total's steps, what takes thousands of runs of Algorithm 2: half of the time of a program behind a pipe. It
 can get wrong in them its steps, which the stage `optimise` judges one by one, and its estimates."""
+OTHER_LAWS = ("stochastic-oracles/draws-as-stated",)
+"""What a right program fails whose noise has another law than the problem states, of the same mean and variance."""
 OUTCOMES = ("convergence-experiment", "goldstein-convergence", "sfo-complexity")
 """Claims about where a run of Algorithm 2 ends."""
 TOGETHER = ("scaling-experiment",)
