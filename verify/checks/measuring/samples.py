@@ -150,7 +150,7 @@ class Formula:
 def _agreeing(settings: Sequence[tuple[dict[str, float], Sampler, float]], planned: Looks) -> int:
     """Samples a point at which Gaussian ones that have a formula's values show it, but with a small probability."""
     width, pairs = len(settings[0][1].moments.mean), len(settings) * (len(settings) - 1)
-    error = planned.spends(RATE_LOOKS - 1) / 2 / pairs
+    error = planned.spends(max(1, RATE_LOOKS - 1)) / 2 / pairs
 
     def shows(size: int) -> bool:
         dofs = np.full(2, float(width * (size - 1)))
