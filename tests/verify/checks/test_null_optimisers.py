@@ -202,6 +202,13 @@ def test_half_an_order_more_is_not_supported(claim, variable, stronger):
     assert decide(raised, result.evidence).verdict is not Verdict.SUPPORTED
 
 
+def _tightened(evidence, share):
+    """A smaller bound, with what may go unseen above it; where nothing is sampled, nothing may."""
+    less = (1 - share) * evidence.predicted
+    unseen = evidence.detectable if evidence.detectable is None else evidence.detectable + less
+    return evidence.model_copy(update={"predicted": share * evidence.predicted, "detectable": unseen})
+
+
 @pytest.mark.parametrize(
     ("claim", "quantity", "share"),
     [
@@ -219,10 +226,7 @@ def test_a_bound_tightened_past_the_truth_is_not_supported(claim, quantity, shar
     instance = "rows-nearly-dependent" if claim.endswith("/second-moment") else None
     result, bound = reference(claim, instance), find_claim(claim).repaired.bound
     assert result.verdict is Verdict.SUPPORTED, result.sentence
-    tightened = [
-        e.model_copy(update={"predicted": share * e.predicted}) if quantity in e.quantity and e.relation == "<=" else e
-        for e in result.evidence
-    ]
+    tightened = [_tightened(e, share) if quantity in e.quantity and e.relation == "<=" else e for e in result.evidence]
     assert tightened != list(result.evidence)
     assert decide(bound, tightened).verdict is not Verdict.SUPPORTED
 

@@ -36,6 +36,7 @@ FAILING = {
     "schema": "nope",
     "baseline record": "nope",
     "baseline compare": "nowhere.json",
+    "experiment board": "--seed -1",
     "experiment convergence": "--seed -1",
     "experiment scaling": "--seed -1",
     "experiment kinks": "--seed -1",
