@@ -38,7 +38,7 @@ _BUGS, _EDITS = ("verify/conformance/bugs/rows",), ("verify/method/loop_edits.to
 _CLAIMS = ("spec/claims",)
 MANY = {
     "verify/campaign/recheck/test_forgeries.py::test_a_forged_report_is_refused_or_what_nothing_decides_is_said": Kind(
-        4
+        4, ("verify/campaign/recheck/records",)
     ),
     "verify/checks/test_audit_numbers.py::test_a_dozen_instances_carry_a_certificate_under_the_repaired_reading": Kind(
         4
@@ -82,7 +82,12 @@ def digest(lines: list[str]) -> str:
 def digest_of_data(kind: Kind) -> str:
     """Of the content of all files that the kind's tests are about."""
     folders = [HERE.parent / name for name in kind.data]
-    files = [file for at in folders for file in ([at] if at.is_file() else at.rglob("*")) if file.suffix == ".toml"]
+    files = [
+        file
+        for at in folders
+        for file in ([at] if at.is_file() else at.rglob("*"))
+        if file.suffix in (".toml", ".json")
+    ]
     return digest([f"{file.name} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files])
 
 

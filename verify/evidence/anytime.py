@@ -34,7 +34,7 @@ import scipy
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.log_sums import log_sum
+from verify.evidence.laws import log_sum
 from verify.evidence.moments import Moments
 
 UNIT = 8

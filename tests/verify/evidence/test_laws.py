@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import logsumexp
 
-from verify.evidence.laws import SquareLaw, chi2_lower, chi2_upper, f_upper, log_variance_interval, normal_upper
+from verify.evidence.laws import (
+    SquareLaw,
+    chi2_lower,
+    chi2_upper,
+    f_upper,
+    log_sum,
+    log_variance_interval,
+    normal_upper,
+)  # fmt: skip
 
 ERRORS = (1e-2, 1e-6, 1e-11)
 
@@ -50,3 +59,19 @@ def test_log_variance_bounds_hold_as_often_as_they_say():
     low, high = log_variance_interval(row, dofs, 0.05)
     outside = np.mean((drawn < low) | (drawn > high))
     assert 0.005 < outside <= 0.05
+
+
+@pytest.mark.parametrize("size", [1, 2, 9, 17, 200])
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1.0, 30.0, 1e3])
+def test_a_sum_is_scipy_s_to_the_last_digit(size: int, spread: float) -> None:
+    for seed in range(40):
+        logs = spread * np.random.default_rng([seed, size]).standard_normal(size) - 7.0
+        logs[:: 3 + seed] = logs[0]
+        assert log_sum(logs) == float(logsumexp(logs))
+
+
+def test_what_is_infinite_stays_so() -> None:
+    assert log_sum(np.array([1.0, np.inf])) == np.inf
+    assert log_sum(np.array([-np.inf, -np.inf])) == -np.inf
+    assert log_sum(np.array([2.0, -np.inf])) == 2.0
+    assert np.isnan(log_sum(np.array([1.0, np.nan])))

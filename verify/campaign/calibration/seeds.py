@@ -41,8 +41,8 @@ class Flip(Frozen):
 class Seeds(Frozen):
     """Seeds ``first``, ``first`` + 1, ...: how many were run, of how many results each, and all flips.
 
-    ``digest`` is over every verdict found, so that none is left out or written by hand unseen: it follows from the
-    verdicts on record and the flips.
+    ``digest`` is over every verdict found. It follows from the verdicts on record and the flips, and so tells a record
+    of other statements or verdicts than today's; that the seeds were run it cannot tell.
     """
 
     format: str = SCHEMA

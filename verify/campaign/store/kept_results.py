@@ -215,7 +215,7 @@ class Store:
         for digest, request, cells in rows:
             try:
                 plan = Plan(request=Request.model_validate_json(request), cells=json.loads(unpacked(cells)))
-            except (ValueError, RecursionError):
+            except (ValueError, RecursionError, TypeError):
                 plan = None
             if plan is None or plan.digest != digest:
                 self.notices.append("a run's plan was dropped: it is not what was written")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref.baselines.fast_implicit import Free
-from f2csa_ref.baselines.kkt_system import LinearSolveError, solve_kkt
+from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.lower_level.first_order import FirstOrder, Pair
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
-from verify.experiments.answers.answering import Answer, Effort, OutsideDomainError, Work
-from verify.experiments.answers.ours import IMPLICIT, REFUSED, counted, since, version
+from verify.experiments.answers.answering import Answer, Effort, Work
+from verify.experiments.answers.ours import IMPLICIT, OfThisPackage, counted, since, within_the_domain
 
 STEPS = 100_000
 SHARES = (1e-3, 1e-2, 0.1, 1.0)
@@ -23,16 +23,12 @@ SHARES = (1e-3, 1e-2, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
-class IterativeImplicit:
+class IterativeImplicit(OfThisPackage):
     """Lower level by gradients, from the last pair; the adjoint by conjugate gradients, with products by g_yy alone."""
 
     name = "implicit gradient, iterative"
     method = IMPLICIT
     implementation = "gradients for the lower level, conjugate gradients for the adjoint: nothing is factorised"
-
-    @property
-    def version(self) -> str:
-        return version()
 
     def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
         # As for F2CSA's minimiser: an error of y* that makes the wanted one, and the adjoint's beside it.
@@ -72,15 +68,13 @@ class _Iterative:
         """As :class:`verify.experiments.answers.answering.Answering`."""
         q, before = self.q, Tally(**vars(self.tally))
         c, r = self.g_xy.back(x) + q.g_y, self.rows.reach(x)
-        try:
+        with within_the_domain():
             # A distance of y from y*: residuals over the least curvature.
             tol = self.effort["tol"] / q.mu_g
             self.pair = self.solver.solve(lambda y: self.g_yy.forth(y) + c, r, self.pair, tol=tol, steps=STEPS)
             y, rows = self.pair.y, np.flatnonzero(self.pair.lam > 0)
             slope = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
             u, v = self._adjoint(rows, slope)
-        except (*REFUSED, LinearSolveError) as error:
-            raise OutsideDomainError(str(error)) from None
         gradient = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
         if self.rows.A.multiple != 0.0:
             gradient = gradient - v @ q.A[rows]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from f2csa_ref import hypergradient
 from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.baselines.implicit_gradient import factorisations, implicit_gradient
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
+from f2csa_ref.baselines.kkt_system import LinearSolveError
 from f2csa_ref.fast import BatchedOracle, FastOracle
 from f2csa_ref.fast.operators import Tally
 from f2csa_ref.lower_level.solution import LowerLevelError
@@ -41,6 +43,32 @@ def version() -> str:
         return "f2csa-verify, a checkout"
 
 
+class OfThisPackage:
+    """What all entrants of ours share."""
+
+    @property
+    def version(self) -> str:
+        return version()
+
+
+class PenaltyMethod(OfThisPackage):
+    """Algorithm 1: α, and the residual of its minimiser."""
+
+    method = F2CSA
+
+    def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
+        return penalty_ladders(wanted, scale)
+
+
+@contextmanager
+def within_the_domain() -> Iterator[None]:
+    """What the solvers refuse, as the protocol says it."""
+    try:
+        yield
+    except (*REFUSED, LinearSolveError) as error:
+        raise OutsideDomainError(str(error)) from None
+
+
 def counted(tally: Tally, q: QuadraticObjectives, draws: int = 0) -> Work:
     """What a tally has counted: products by the bytes that they read, solutions with factors among them."""
     factors = tally.hessian_factorisations + tally.row_factorisations * (min(q.p, q.m) / q.m) ** 3
@@ -65,21 +93,18 @@ class _Prepared:
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:
         """As :class:`Answering`."""
         before = Tally(**vars(self.oracle.tally))
-        try:
+        with within_the_domain():
             found = self.oracle(x) if isinstance(self.oracle, ImplicitOracle) else self.oracle(x, rng)
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
         q = self.oracle.q
         draws = self.samples if q.noise.model != "none" else 0
         return Answer(found.hypergradient, counted(since(self.oracle.tally, before), q, draws))
 
 
 @dataclass(frozen=True)
-class FastF2csa:
+class FastF2csa(PenaltyMethod):
     """Algorithm 1 by :class:`f2csa_ref.fast.FastOracle`; ``first_order`` factorises nothing of f or g."""
 
     first_order: bool = False
-    method = F2CSA
 
     @property
     def name(self) -> str:
@@ -89,19 +114,10 @@ class FastF2csa:
     def implementation(self) -> str:
         return f"fast oracle, {'first-order' if self.first_order else 'exact'} lower level"
 
-    @property
-    def version(self) -> str:
-        return version()
-
-    def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
-        return penalty_ladders(wanted, scale)
-
     def prepare(self, q: QuadraticObjectives, effort: Effort) -> Answering:
         parameters = OracleParameters(lower_level="first-order" if self.first_order else "exact")
-        try:
+        with within_the_domain():
             return _Prepared(FastOracle(q, call_of(effort, parameters)))
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
 
 
 def penalty_ladders(wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
@@ -119,16 +135,12 @@ def call_of(effort: Effort, parameters: OracleParameters) -> Call:
 
 
 @dataclass(frozen=True)
-class FastImplicit:
+class FastImplicit(OfThisPackage):
     """The implicit gradient by :class:`f2csa_ref.baselines.implicit_oracle.ImplicitOracle`."""
 
     name = IMPLICIT
     method = IMPLICIT
     implementation = "prepared, with the lower level's own factor"
-
-    @property
-    def version(self) -> str:
-        return version()
 
     def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:  # noqa: ARG002  # exact
         return (({},),)
@@ -138,26 +150,20 @@ class FastImplicit:
 
 
 @dataclass(frozen=True)
-class BatchedF2csa:
+class BatchedF2csa(PenaltyMethod):
     """Algorithm 1 at many points at once on numpy; alone here, a point is a batch of one."""
 
     name = "F2CSA, batched"
-    method = F2CSA
     implementation = "batched oracle on numpy, first-order lower level"
 
     @property
     def version(self) -> str:
         return f"{version()}, numpy {np.__version__}"
 
-    def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
-        return penalty_ladders(wanted, scale)
-
     def prepare(self, q: QuadraticObjectives, effort: Effort) -> Answering:
         parameters = OracleParameters(lower_level="first-order")
-        try:
+        with within_the_domain():
             return _Batched(BatchedOracle(q, call_of(effort, parameters)))
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
 
 
 @dataclass
@@ -173,10 +179,8 @@ class _Batched:
 
     def together(self, X: Matrix, rng: np.random.Generator | None = None) -> list[Answer]:
         """The answers at the rows of X, (K, n), in one go; each has an equal share of the work."""
-        try:
+        with within_the_domain():
             found = self.oracle(X, rng)
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
         vectors, m, K = found.counts["matrix_vector_products"], self.oracle.q.m, len(X)
         rows = found.counts["row_factorisations"] * (min(self.oracle.q.p, m) / m) ** 3
         # A block that serves many points is read once for all of them.
@@ -185,11 +189,10 @@ class _Batched:
 
 
 @dataclass(frozen=True)
-class PageF2csa:
+class PageF2csa(PenaltyMethod):
     """Algorithm 1 as it stands on its page, nothing kept from call to call; ``certify`` asks for an error's bound."""
 
     certify: bool = False
-    method = F2CSA
 
     @property
     def name(self) -> str:
@@ -198,13 +201,6 @@ class PageF2csa:
     @property
     def implementation(self) -> str:
         return "plain page, certified" if self.certify else "plain page"
-
-    @property
-    def version(self) -> str:
-        return version()
-
-    def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:
-        return penalty_ladders(wanted, scale)
 
     def prepare(self, q: QuadraticObjectives, effort: Effort) -> Answering:
         return _Page(q, call_of(effort, OracleParameters()), self.certify)
@@ -222,12 +218,10 @@ class _Page:
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:
         """As :class:`Answering`."""
         call = self.call
-        try:
+        with within_the_domain():
             found = hypergradient(
                 self.q, x, alpha=call.alpha, parameters=call.parameters, tol=call.tol, rng=rng, certify=self.certify
             )
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
         certificate, noisy = found.certificate, self.q.noise.model != "none"
         return Answer(
             found.hypergradient, of_counts(self.blocks, found.counts, call.parameters.N_g if noisy else 0),
@@ -236,16 +230,12 @@ class _Page:
 
 
 @dataclass(frozen=True)
-class PageImplicit:
+class PageImplicit(OfThisPackage):
     """The implicit gradient as it stands on its page, everything done anew at each point."""
 
     name = "implicit gradient, page"
     method = IMPLICIT
     implementation = "plain page"
-
-    @property
-    def version(self) -> str:
-        return version()
 
     def ladders(self, wanted: float, scale: float) -> tuple[tuple[Effort, ...], ...]:  # noqa: ARG002  # exact
         return (({},),)
@@ -264,10 +254,8 @@ class _ImplicitPage:
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:
         """As :class:`Answering`."""
         noisy = self.q.noise.model != "none"
-        try:
+        with within_the_domain():
             found = implicit_gradient(self.q, x, rng=rng if noisy else None)
-        except REFUSED as error:
-            raise OutsideDomainError(str(error)) from None
         return Answer(found.hypergradient, of_counts(self.blocks, found.counts, int(noisy)))
 
 

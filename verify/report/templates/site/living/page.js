@@ -77,9 +77,9 @@ const living = () => {
         ? `ε = ${model.costOf(s)?.points[target][0].toPrecision(2)}`
         : `α = ${data.alphas[s.at]}: ${Number(model.size(s, tab, alphas[s.at]).toPrecision(3))}`,
     );
-    at('run').innerHTML = run.draw(s);
-    const ran = run.sentence(s);
-    if (at('run-said').innerHTML !== ran) at('run-said').innerHTML = ran;
+    const ran = run(s);
+    at('run').innerHTML = ran.drawing;
+    if (at('run-said').innerHTML !== ran.said) at('run-said').innerHTML = ran.said;
     at('run').setAttribute('aria-label', `x by step. ${at('run-said').textContent}`);
     at('places').hidden = isCost;
     at('spent').hidden = tab !== 'bias';

@@ -62,10 +62,8 @@ const runFigure = (data, model, runs) => {
     const [low, high] = runs.within(size);
     return `<rect class="stationary" x="${LEFT}" y="${up(high)}" width="${RIGHT - LEFT}" height="${up(low) - up(high)}"/>`;
   };
-  const draw = s => {
-    const run = runs.of(s),
-      other = runs.of(repaired(s)),
-      isSame = run.steps.every(({ x }, i) => x === other.steps[i]?.x);
+  const draw = (run, other) => {
+    const isSame = run.steps.every(({ x }, i) => x === other.steps[i]?.x);
     let out = [data.run.epsilon, 0].map(band).join('');
     for (let x = view[0]; x <= view[1]; x++)
       out += `<path class="axis" d="M${LEFT} ${up(x)}H${RIGHT}"/><text class="tick" x="${LEFT - 6}" y="${up(x) + 4}" text-anchor="end">${signed(x)}</text>`;
@@ -90,10 +88,13 @@ const runFigure = (data, model, runs) => {
     run.left
       ? `x leaves the picture at step <b>${run.left}</b>`
       : `dist(0, ∂<sub>δ</sub>F) is <b>${shown(mean(run), 2)}</b> on average over the second half of its blocks`;
-  const sentence = s => {
-    const changed = Object.keys(data.switches).some(field => s[field] !== data.switches[field].repaired);
-    const beside = changed ? ` Repaired, with the same draws: ${told(runs.of(repaired(s)))}.` : '';
-    return `At <span class="nw">α = ${data.alphas[s.at]}</span> ${told(runs.of(s))}.${beside}`;
+  // The figure and the sentence of one run, beside the repaired one.
+  return s => {
+    const run = runs.of(s),
+      other = runs.of(repaired(s)),
+      changed = Object.keys(data.switches).some(field => s[field] !== data.switches[field].repaired);
+    const beside = changed ? ` Repaired, with the same draws: ${told(other)}.` : '';
+    const said = `At <span class="nw">α = ${data.alphas[s.at]}</span> ${told(run)}.${beside}`;
+    return { drawing: draw(run, other), said };
   };
-  return { draw, sentence };
 };
