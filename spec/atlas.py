@@ -1,21 +1,27 @@
 """Named instances, each with its purpose: the places where a claim is put to the test.
 
 Each is a file of ``spec/instances``. Strata are declared there and re-derived exactly in the tests, so a label cannot
-drift from its instance.
+drift from its instance. A user's own instance is a file of the same form, named by its path (:func:`read_instance`).
 """
 
 from __future__ import annotations
 
+import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from spec.drawn import draw, family_of, is_drawn
-from spec.exact import ExactNumber
-from spec.files import Frozen, find_named, package_text, parse_toml
+from spec.errors import InvalidInputError, from_validation
+from spec.exact import ExactNumber, to_json_value
+from spec.exact_json import dumps, loads
+from spec.files import Frozen, find_named, loads_toml, package_text, parse_toml, read_text
 from spec.noise import Noise
 from spec.problem import Generated, Problem, parse_problem
 
@@ -40,6 +46,19 @@ class Instance:
     purpose: str
     strata: frozenset[Stratum]
     known: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def seeds_as(self) -> str:
+        """What names its random draws: its own name, or of a file's instance what it holds, wherever the file lies."""
+        if not is_file(self.name):
+            return self.name
+        return f"sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"
+
+    @property
+    def text(self) -> str:
+        """Point and problem as the JSON text of an instance file."""
+        x = [to_json_value(value) for value in self.x]
+        return dumps({"x": x, "problem": self.problem.to_dict()})
 
     def with_noise(self, noise: Noise) -> Instance:
         """The same instance under another noise model."""
@@ -120,10 +139,91 @@ def _drawn(name: str, argument: str) -> Instance:
 def find(name: str, argument: str = "instance") -> Instance:
     """Look an instance up by name: one of the atlas, or a draw (:mod:`spec.drawn`), whose strata are what it ensures.
 
+    A name that ends in ``.toml`` or ``.json`` is the path of a file, as :func:`read_instance` or :func:`hold_instance`
+    knows it.
+
     Raises:
         InvalidInputError: If there is none, naming the nearest known names; about ``argument``.
     """
     if is_drawn(name):
         return _drawn(name, argument)
+    if is_file(name):
+        return _HELD[name] if name in _HELD else read_instance(name, argument)
     known = atlas()
     return find_named(known, name, argument, "must name an atlas instance", f"known are {', '.join(known)}")
+
+
+ENDINGS = (".toml", ".json")
+LARGEST = 16 * 1024 * 1024
+"""Bytes of an instance file."""
+_HELD: dict[str, Instance] = {}
+"""Instances of files, by path, as they were read: a file may change, or lie on another machine."""
+
+
+class _OwnFile(Frozen):
+    """An instance file of a user's: as those of ``spec/instances``, of which it may leave out what is for readers."""
+
+    purpose: str = ""
+    strata: frozenset[Stratum] = frozenset()
+    x: tuple[ExactNumber, ...]
+    known: dict[str, str] = Field(default_factory=dict)
+    problem: dict[str, Any]
+
+
+def is_file(name: str) -> bool:
+    """Whether an instance's name is the path of a file."""
+    return name.endswith(ENDINGS)
+
+
+def read_instance(path: str, argument: str = "instance") -> Instance:
+    """Read the file of an instance, and know it by its path from then on.
+
+    TOML or JSON, by its ending: ``x`` and ``problem``, and as in ``spec/instances`` a ``purpose``; or a problem file
+    with ``x`` beside its blocks, as ``f2csa conform --problem`` reads it.
+
+    Raises:
+        InvalidInputError: If it cannot be read, or is no instance.
+    """
+    if not path.isprintable() or "|" in path:
+        raise InvalidInputError(argument, "must be a path of printable characters without |", path)
+    text = read_text(Path(path), argument, LARGEST)
+    return hold_instance(path, text, Path(path).parent)
+
+
+def hold_instance(path: str, text: str, folder: Path | None = None) -> Instance:
+    """An instance from the text of its file, known by its path from then on.
+
+    Args:
+        path: Its name.
+        text: What the file holds: TOML or JSON, where it begins with a brace.
+        folder: Where files that its blocks name stand; without it none may be named.
+
+    Raises:
+        InvalidInputError: If it is no instance.
+    """
+    where = Path(path).name
+    data = loads(text, where) if text.lstrip()[:1] == "{" else loads_toml(text, where, Decimal)
+    if isinstance(data, dict) and "problem" not in data:
+        data = {"x": data.pop("x", None), "problem": data}
+    if isinstance(data, dict) and data.get("x") is None:
+        raise InvalidInputError(f"{where}: x", "is required: the upper-level point, a list of n numbers")
+    try:
+        file = _OwnFile.model_validate(data)
+    except ValidationError as error:
+        raise from_validation(error, where) from None
+    problem, x = parse_problem(file.problem, where, folder), tuple(Fraction(value) for value in file.x)
+    n = problem.quadratic.n if isinstance(problem, Generated) else problem.n
+    if len(x) != n:
+        raise InvalidInputError(f"{where}: x", f"must have {n} number(s)", len(x))
+    _HELD[path] = Instance(path, problem, x, file.purpose or "An instance of its user's.", file.strata, file.known)
+    return _HELD[path]
+
+
+def know_instance(path: str, text: str) -> None:
+    """Know an instance by its path, where nothing else is known by it: what a store holds of one goes after files.
+
+    What is no instance is not known.
+    """
+    if path not in _HELD:
+        with suppress(InvalidInputError):
+            hold_instance(path, text)

@@ -6,7 +6,7 @@ import difflib
 import inspect
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -110,6 +110,28 @@ def parse_toml(model: type[Model], text: str, where: str) -> Model:
         raise InvalidInputError(where, f"is not valid TOML ({error})") from None
     except ValidationError as error:
         raise from_validation(error, where) from None
+
+
+_PARTS = 32
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP = re.compile(rf"^[\s[]*(?:{_PART}[ \t]*\.[ \t]*){{{_PARTS}}}", re.MULTILINE)
+"""A key of more parts: the time to read one grows with their square."""
+
+
+def loads_toml(text: str, argument: str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """A user's TOML as plain data.
+
+    Raises:
+        InvalidInputError: If it is none, or nobody's: keys of dozens of parts, tables nested without an end.
+    """
+    if _DEEP.search(text):
+        raise InvalidInputError(argument, f"must have keys of at most {_PARTS} parts")
+    try:
+        return tomllib.loads(text, parse_float=parse_float)
+    except (ValueError, ArithmeticError) as error:  # a number of too many digits is no error of TOML to its reader
+        raise InvalidInputError(argument, f"must be TOML ({error})") from None
+    except RecursionError:
+        raise InvalidInputError(argument, "must be TOML, and not nested so deeply") from None
 
 
 def find_named(known: Mapping[str, T], name: str, argument: str, rule: str, otherwise: str) -> T:

@@ -7,8 +7,6 @@ command line goes before them.
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,7 +15,7 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator, model_
 
 from spec.errors import InvalidInputError, from_validation
 from spec.expectations import ExpectedFailure, Skip, hand_written, listed
-from spec.files import Frozen
+from spec.files import Frozen, loads_toml
 from spec.reading import KEEPING, NAMED, NAMES
 
 OWN, SHARED = "f2csa.toml", "pyproject.toml"
@@ -141,22 +139,8 @@ def load_settings(folder: str | Path = ".") -> FoundSettings:
     return FoundSettings(settings=_read(mine, f"{SHARED} [tool.f2csa]"), source=f"{SHARED} [tool.f2csa]")
 
 
-_PARTS = 32
-_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
-_DEEP = re.compile(rf"^[\s[]*(?:{_PART}[ \t]*\.[ \t]*){{{_PARTS}}}", re.MULTILINE)
-"""A key of more parts: the time to read one grows with their square."""
-
-
 def _table(path: Path) -> dict[str, Any]:
-    text = hand_written(path, path.name)
-    if _DEEP.search(text):
-        raise InvalidInputError(path.name, f"must have keys of at most {_PARTS} parts")
-    try:
-        return tomllib.loads(text)
-    except ValueError as error:  # a number of too many digits is no error of TOML to its reader
-        raise InvalidInputError(path.name, f"must be TOML ({error})") from None
-    except RecursionError:
-        raise InvalidInputError(path.name, "must be TOML, and not nested so deeply") from None
+    return loads_toml(hand_written(path, path.name), path.name)
 
 
 def _read(table: Any, where: str) -> Settings:

@@ -14,7 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from spec import CHOICES, InvalidInputError
-from spec.atlas import Instance
+from spec.atlas import Instance, hold_instance, is_file, read_instance
 from spec.atlas import find as find_instance
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
@@ -49,7 +49,7 @@ from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
 from verify.checks.measuring.silence import NoNoiseError
-from verify.checks.measuring.where_asked import is_place_of
+from verify.checks.measuring.where_asked import is_place_of, require_asked
 from verify.evidence.budget import level_of, stated_noise
 from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
@@ -70,7 +70,8 @@ from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 class Task(Identified):
     """One result to produce; plain data, so it crosses process boundaries.
 
-    ``noise`` is the class that a project states; ``continuation`` holds the samples that an earlier run left undecided.
+    ``noise`` is the class that a project states; ``continuation`` holds the samples that an earlier run left undecided;
+    ``posed`` is what the file of an instance holds, where it is of no atlas, so that no worker needs the file.
     """
 
     claim: str
@@ -82,6 +83,7 @@ class Task(Identified):
     effort: int = 1
     noise: str = ""
     continuation: tuple[dict[str, Any], ...] = ()
+    posed: str = ""
 
     @property
     def command(self) -> str:
@@ -90,7 +92,7 @@ class Task(Identified):
         effort = "" if self.effort == 1 else f" --effort {self.effort}"
         noise = f" --noise {shlex.quote(self.noise)}" if self.noise else ""
         return (
-            f"f2csa verify {self.claim} --reading {self.reading} --instance {self.instance} "
+            f"f2csa verify {self.claim} --reading {self.reading} --instance {shlex.quote(self.instance)} "
             f"--profile {self.profile} --seed {self.seed}{effort}{noise}{subject}"
         )
 
@@ -107,18 +109,20 @@ def plan(
     if seed < 0:
         raise InvalidInputError("seed", "must be >= 0", seed)
     instances = [name for instance in instances for name in _named(instance)]
+    posed = {name: find_instance(name).text for name in instances if is_file(name)}
     tasks: list[Task] = []
     for full_id in statements_asked(claims, profile, subject):
         found, statement = checks()[full_id], find_claim(full_id)
         require_meetable(full_id, found.instances)
         for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
             tasks += [
-                Task(full_id, reading, instance, subject, profile.name, seed)
+                Task(full_id, reading, instance, subject, profile.name, seed, posed=posed.get(instance, ""))
                 for instance in _instances(statement, found, reading, instances, profile)
             ]
     points = [name for name in readings if name.startswith(("choose:", KEEPING))]
     if points and not tasks:
         raise InvalidInputError("reading", "must choose among the choices of a statement that is asked for", points[0])
+    require_asked(posed, {task.instance for task in tasks}, claims)
     return tasks
 
 
@@ -140,26 +144,10 @@ def _named(instance: str) -> Iterator[str]:
     """The instances that a name stands for: itself, or a range of draws."""
     if is_drawn(instance):
         yield from draws_named(instance)
+    elif is_file(instance):
+        yield read_instance(instance).name
     else:
         yield find_instance(instance).name
-
-
-def left_out(profile: Profile, claims: Sequence[str], subject: str) -> list[str]:
-    """What a profile leaves out of these claims, in one sentence; nothing where it leaves out nothing."""
-    chosen = [name for name in selected(claims) if subject == REFERENCE or find_claim(name).about == "subject"]
-    names = profile.left_out(claims, chosen)
-    if not names:
-        return []
-    steps: dict[str, list[str]] = {}
-    for name in names:
-        claim, _, step = name.partition("/")
-        steps.setdefault(claim, []).append(step or "the claim itself")
-    said = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
-    count = f"{len(names)} statement{'s' * (len(names) > 1)}"
-    why = "cannot take fewer samples or runs without leaving the verdict open"
-    return [
-        f"profile {profile.name} leaves out {count} that {why}: {said}; named, or with --profile ci, each is judged"
-    ]
 
 
 def _readings(
@@ -195,9 +183,9 @@ def _instances(
     statement: Statement, found: Check, reading: str, wanted: Sequence[str], profile: Profile
 ) -> Sequence[str]:
     if wanted:
-        # Draws come after the atlas, in the order in which they are named.
+        # Draws and files come after the atlas, in the order in which they are named.
         own = [name for name in found.instances if name in wanted]
-        return own + [name for name in wanted if is_drawn(name) and is_place_of(found, name)]
+        return own + [name for name in wanted if (is_drawn(name) or is_file(name)) and is_place_of(found, name)]
     if reading in NAMED or profile.beside is None:
         return profile.instances_of(found)
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
@@ -217,7 +205,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     subject's stages are held to what they are asked, beside what the check finds.
     """
     started = time.perf_counter()
-    instance = find_instance(task.instance)
+    instance = hold_instance(task.instance, task.posed) if task.posed else find_instance(task.instance)
     statement = find_claim(task.claim)
     reading, sense = statement.interpreted(task.reading)
     bound = statement.assertion(task.reading).bound if bound is None else bound
@@ -225,8 +213,9 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     case = Case(
         claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, sense=sense,
         instance=instance, stages=Stages(subject), profile=find_profile(task.profile),
-        rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]), seed=task.seed,
-        level=level_of(task.effort), ledger=Ledger(given=task.continuation), noise=stated_noise(task.noise),
+        rng=np.random.default_rng([task.seed, zlib.crc32(f"{task.claim}|{task.reading}|{instance.seeds_as}".encode())]),
+        seed=task.seed, level=level_of(task.effort), noise=stated_noise(task.noise),
+        ledger=Ledger(given=task.continuation),
     )  # fmt: skip
     try:
         case.stages.require(found.needs)
@@ -313,7 +302,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         return measured
     measured = replace(measured, evidence=(*measured.evidence, *formula_beside(case, measured.evidence)))
     known = {item.premise for item in examined}
-    met = premises_met(case.instance.name)
+    met = premises_met(case.instance)
     others = [item for item in decided if item.premise not in known]
     others += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in others}]
     return replace(

@@ -10,7 +10,7 @@ from typing import Any
 from spec import load_claims
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
-from verify.checks.measuring.case import checks
+from verify.checks.measuring.case import Profile, checks
 from verify.evidence.orders import claimed_order
 from verify.report.model import NAMED, Result
 from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRow
@@ -31,6 +31,24 @@ def selected(claims: Sequence[str]) -> list[str]:
     if not claims:
         return known
     return [full_id for full_id in known if full_id in claims or full_id.split("/")[0] in claims]
+
+
+def left_out(profile: Profile, claims: Sequence[str], subject: str) -> list[str]:
+    """What a profile leaves out of these claims, in one sentence; nothing where it leaves out nothing."""
+    chosen = [name for name in selected(claims) if subject == REFERENCE or find_claim(name).about == "subject"]
+    names = profile.left_out(claims, chosen)
+    if not names:
+        return []
+    steps: dict[str, list[str]] = {}
+    for name in names:
+        claim, _, step = name.partition("/")
+        steps.setdefault(claim, []).append(step or "the claim itself")
+    said = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
+    count = f"{len(names)} statement{'s' * (len(names) > 1)}"
+    why = "cannot take fewer samples or runs without leaving the verdict open"
+    return [
+        f"profile {profile.name} leaves out {count} that {why}: {said}; named, or with --profile ci, each is judged"
+    ]
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,8 @@ import numpy as np
 from flint import fmpq_mat
 
 from spec.atlas import Instance, Stratum, find
+from spec.errors import InvalidInputError
+from spec.problem import Holder
 from spec.quadratic import Quadratic
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import matrix
@@ -27,6 +29,8 @@ def strata_of(instance: Instance) -> frozenset[Stratum]:
     Raises:
         InvalidInputError: If it is not quadratic, or g is not strongly convex in y.
     """
+    if isinstance(instance.problem, Holder):
+        raise InvalidInputError("instance", "must be quadratic", instance.name)
     problem = quadratic_of(instance.problem)
     found: set[Stratum] = {"A-zero" if problem.constraints.A.is_zero else "A-nonzero"}
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from spec import InvalidInputError
-from spec.atlas import atlas
+from spec.atlas import atlas, is_file
 from spec.atlas import find as find_instance
 from spec.claims import Statement, load_claims
 from spec.drawn import is_drawn
@@ -26,7 +26,8 @@ def identity_broken(result: Result, report: ReportData) -> Iterator[tuple[str, s
     elif not _has_reading(statement, result.reading):
         yield "reading", "must be one of the claim's"
     elif not _is_place(result):
-        yield "instance", "must be one of the check's"
+        there = ", in a file that is there" if is_file(result.instance) else ""
+        yield "instance", f"must be one of the check's{there}"
     elif result.effort not in {EFFORT_STEP**k for k in range(LEVELS + 1)}:
         yield "effort", f"must be a power of {EFFORT_STEP}"
     elif report.profile not in PROFILES:
@@ -43,7 +44,7 @@ def identity_broken(result: Result, report: ReportData) -> Iterator[tuple[str, s
 
 
 def _is_place(result: Result) -> bool:
-    if is_drawn(result.instance):
+    if is_drawn(result.instance) or is_file(result.instance):
         try:
             find_instance(result.instance)
         except InvalidInputError:

@@ -17,7 +17,6 @@ from spec.expectations import reason_of
 from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.expectations import skipped
 from verify.campaign.plan import Task
-from verify.campaign.plan import left_out as said_left_out
 from verify.campaign.recheck.derived_anew import closed_forms_broken, counterexample_broken
 from verify.campaign.recheck.drawn_again import decided_again
 from verify.campaign.recheck.drawn_counts import unasked
@@ -29,6 +28,7 @@ from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.recheck.recorded_results import departures, shipped
 from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole_broken
+from verify.campaign.summary import left_out as said_left_out
 from verify.campaign.surroundings import NOISE
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE

@@ -49,10 +49,13 @@ class Addresses:
         known = {
             "version": self.version, "sources": self.subject, "environment": self.environment,
             "statement": self.house.digest(f"spec/claims/{task.claim.split('/')[0]}.toml"),
-            "problem": "" if is_drawn(task.instance) else self.house.digest(f"spec/instances/{task.instance}.toml"),
+            "problem": task.posed or self._problem(task.instance),
             "code": self._code(checks()[task.claim].function.__module__), "decisions": full_run_decisions(),
         }  # fmt: skip
         return json.dumps(asked | known, sort_keys=True)
+
+    def _problem(self, instance: str) -> str:
+        return "" if is_drawn(instance) else self.house.digest(f"spec/instances/{instance}.toml")
 
     def _code(self, module: str) -> str:
         if module not in self.codes:

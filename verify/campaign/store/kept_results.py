@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ConfigDict, ValidationError
 
+from spec.atlas import is_file, know_instance
 from spec.expectations import ExpectedFailure, Skip
 from spec.files import Frozen
 from verify.campaign.recheck.rechecking import follows
@@ -133,6 +134,8 @@ class Row(NamedTuple):
         asked = self.asked
         if {**result.named, "effort": result.effort} != {name: asked.get(name) for name in (*result.named, "effort")}:
             return None, "it is of other inputs"
+        if is_file(result.instance):
+            know_instance(result.instance, str(asked.get("problem")))
         if (result.verdict is None) == (result.fault is None):
             return None, "it must have a verdict or a fault"
         broken = follows(result)

@@ -10,10 +10,10 @@ from spec.errors import InvalidInputError
 from verify.campaign.baseline.judging import hold_verdicts
 from verify.campaign.draws import gathered
 from verify.campaign.expectations import overdue, skipped
-from verify.campaign.plan import Task, left_out
+from verify.campaign.plan import Task
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
-from verify.campaign.summary import Search, smallest, summarise
+from verify.campaign.summary import Search, left_out, smallest, summarise
 from verify.campaign.surroundings import NOISE, of_every_machine
 from verify.checks.measuring.case import find_profile
 from verify.report.faces import Report

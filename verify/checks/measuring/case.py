@@ -179,7 +179,7 @@ class Case:
 
     def place_rng(self) -> np.random.Generator:
         """Randomness for *where* a subject is asked about what holds everywhere: no decision hangs on it."""
-        return np.random.default_rng([self.seed, zlib.crc32(f"{self.claim} on {self.instance.name}".encode())])
+        return np.random.default_rng([self.seed, zlib.crc32(f"{self.claim} on {self.instance.seeds_as}".encode())])
 
     def fresh_rng(self) -> np.random.Generator:
         """A stream of its own, so that what is drawn from it moves no other draw of this case."""

@@ -94,7 +94,7 @@ def _asks(case: Case, check: Check) -> Iterator[tuple[Ask, bool]]:
 def _places(case: Case) -> Iterator[_Place]:
     """Its own, the same in other coordinates, and drawn ones from the smallest; no draw of the check moves."""
     # Nothing is asked twice: what is right the second time alone was not computed.
-    whose = zlib.crc32(f"{case.claim}|{case.reading_name}|{case.instance.name}".encode())
+    whose = zlib.crc32(f"{case.claim}|{case.reading_name}|{case.instance.seeds_as}".encode())
     here = _Place(case, (case.seed, 7, whose))
     yield here
     if here.is_quadratic:

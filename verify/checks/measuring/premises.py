@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from spec import Holder, Noise, OracleParameters
-from spec.atlas import Instance, find
+from spec.atlas import Instance, find, is_file
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.evidence.model import CONSTRUCTED, Point, PremiseEvidence
@@ -83,13 +83,21 @@ CLEAR_MULTIPLIER = OracleParameters().lam_width
 """An active multiplier above this is off the multiplier's ramp, as the repaired premise asks."""
 
 
-@lru_cache(maxsize=256)
-def premises_met(name: str) -> dict[str, PremiseEvidence]:
-    """The common premises that an atlas instance meets, by id, each with its exact numbers.
+def premises_met(instance: Instance) -> dict[str, PremiseEvidence]:
+    """The common premises that an instance meets, by id, each with its exact numbers.
 
     Only what holds is listed: where a premise fails, the check that needs it says so and decides nothing.
     """
-    instance = find(name)
+    # A file's name may stand for another problem tomorrow.
+    return _premises_met(instance) if is_file(instance.name) else _known_premises_met(instance.name)
+
+
+@lru_cache(maxsize=256)
+def _known_premises_met(name: str) -> dict[str, PremiseEvidence]:
+    return _premises_met(find(name))
+
+
+def _premises_met(instance: Instance) -> dict[str, PremiseEvidence]:
     if isinstance(instance.problem, Holder):
         return {}
     try:
