@@ -19,7 +19,7 @@ from pydantic import Field, ValidationError
 
 from spec.drawn import draw, family_of, is_drawn
 from spec.errors import InvalidInputError, from_validation
-from spec.exact import ExactNumber, to_json_value
+from spec.exact import ExactNumber, parse_entry, to_json_value
 from spec.exact_json import dumps, loads
 from spec.files import Frozen, find_named, loads_toml, package_text, parse_toml, read_text
 from spec.noise import Noise
@@ -57,7 +57,7 @@ class Instance:
     @property
     def text(self) -> str:
         """Point and problem as the JSON text of an instance file."""
-        x = [to_json_value(value) for value in self.x]
+        x = [to_json_value(parse_entry(value)) for value in self.x]
         return dumps({"x": x, "problem": self.problem.to_dict()})
 
     def with_noise(self, noise: Noise) -> Instance:

@@ -21,7 +21,10 @@ from spec.errors import InvalidInputError, from_validation, unwritable
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
+BY_US = "# written by f2csa-verify"
+"""First line of a TOML file of ours."""
 MARKS = (
+    BY_US,
     '"schema": "f2csa-', '"f2csa-verify": "', '"name": "f2csa-verify"', 'content="f2csa-verify"',
     "<!-- f2csa-verify -->", '<testsuites name="f2csa"', "/* f2csa-verify */",
     "/Creator (f2csa-verify)",

@@ -32,6 +32,7 @@ MOST = 1_000_000
 def drawn_tasks(claims: Sequence[str], readings: Sequence[str], profile: Profile, draws: int, like: Task) -> list[Task]:
     """Every statement asked for on ``draws`` problems of each family that it can be asked about, a problem at a time.
 
+    All families' first draws stand before their second ones, so that a run that ends early has asked about all kinds.
     ``like`` gives subject, profile, seed and effort.
     """
     asked = statements_asked(claims, profile, like.subject)
@@ -39,8 +40,8 @@ def drawn_tasks(claims: Sequence[str], readings: Sequence[str], profile: Profile
     named = [reading for reading in readings if reading in NAMED]
     return [
         replace(like, claim=check.claim, reading=reading, instance=name_of(family.name, seed))
-        for family in FAMILIES.values()
         for seed in range(draws)
+        for family in FAMILIES.values()
         for check in chosen
         if can_draw(check, family)
         for reading in named

@@ -52,6 +52,7 @@ def run(
     effort: int | None = None,
     noise: str | None = None,
     draws: int | None = None,
+    atlas: bool = True,
     skips: Mapping[str, str] | Sequence[Skip] = (),
     expected_failures: Mapping[str, str] | Sequence[ExpectedFailure] = (),
     jobs: int = 1,
@@ -75,7 +76,8 @@ def run(
             program that speaks the wire, or an object with stages.
         readings: ``"as-written"``, ``"repaired"``, or ``"only:FIELD"`` for one choice as written alone. With both
             named readings, profiles that isolate add every choice alone.
-        instances: Atlas names, ``drawn:FAMILY:SEED`` or ``drawn:FAMILY:FIRST-LAST``; each check's own list if empty.
+        instances: Atlas names, ``drawn:FAMILY:SEED`` or ``drawn:FAMILY:FIRST-LAST``, paths of instance files that end
+            in ``.toml`` or ``.json``; each check's own list if empty.
         profile: ``"smoke"``, ``"ci"`` or ``"full"``.
         seed: Seed of all randomness, >= 0. The same seed gives the same report for any number of jobs.
         effort: Factor on all sample sizes of random decisions: 1, 4, 16, ..., at most 4096; the profile's own, which is
@@ -86,6 +88,7 @@ def run(
             where samples are not that, kurtosis at most 10. What is refuted from above is refuted in all of them.
         draws: On how many drawn problems of each family (:mod:`spec.drawn`) statements are asked besides, where no
             instance is named; the profile's own number, which is 0 but for ``"full"``, if ``None``.
+        atlas: Whether statements are asked on their instances of the atlas; if not, on drawn problems alone.
         skips: What is not to be asked, with a reason each: ``"bias-bound/T1"``, ``"bias-bound/T1|repaired"`` or
             ``"bias-bound/T1|repaired|toy1"``. It stays in the report, as not applicable, and supports nothing.
         expected_failures: What is known to be refuted, in the same form; without a reading, repaired. That is no
@@ -150,7 +153,7 @@ def run(
     excuses = listed(ExpectedFailure, expected_failures, "expected_failures")
     require_askable(left_out, name, "skips")
     require_askable(excuses, name, "expected_failures")
-    planned, apart = set_apart(planned, left_out)
+    planned, apart = set_apart(planned if atlas else [], left_out)
     # Draws are counted together: all of a statement's, or none.
     drawn, _ = set_apart(drawn, [skip for skip in left_out if not skip.instance])
     if executor is None:

@@ -82,9 +82,10 @@ class ProgressLines(Pace):
 
 
 @contextmanager
-def progress_lines() -> Iterator[ProgressLines]:
-    """Lines on standard error while the run lasts."""
+def progress_lines(seconds: float | None = None) -> Iterator[ProgressLines]:
+    """Lines on standard error while the run lasts, ``seconds`` if that is known."""
     lines, ended = ProgressLines(), threading.Event()
+    lines.ends = None if seconds is None else lines.started + seconds
     speaker = threading.Thread(target=lines.say, args=(ended,), daemon=True)
     speaker.start()
     try:
@@ -95,20 +96,24 @@ def progress_lines() -> Iterator[ProgressLines]:
 
 
 @contextmanager
-def progress_bar(*, quiet: bool = False) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal, lines elsewhere, or neither; told how much is done, of how much, and what was done last."""
+def progress_bar(*, quiet: bool = False, seconds: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on a terminal, lines elsewhere, or neither; told how much is done, of how much, and what was done last.
+
+    ``seconds``: how long the run lasts, where that is known before.
+    """
     console = Console(stderr=True)
     if quiet:
         yield lambda _done, _total, _what: None
         return
     if not console.is_terminal:
-        with progress_lines() as lines:
+        with progress_lines(seconds) as lines:
             yield lines
         return
     # Slow to import, for those alone who see it.
     from verify.cli.bar import Bar
 
     bar = Bar(console)
+    bar.pace.ends = None if seconds is None else bar.pace.started + seconds
     with bar.shown:
         yield bar
 

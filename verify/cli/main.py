@@ -35,6 +35,7 @@ COMMANDS: dict[type, tuple[str, str]] = {
     store_options.Merge: ("merge", "verify.cli.stores:merge"),
     store_options.Report: ("report", "verify.cli.stores:report"),
     store_options.Board: ("board", "verify.cli.board:board"),
+    store_options.Soak: ("soak", "verify.cli.soak:soak"),
     options.Claims: ("claims", "verify.cli.claims:claims"),
     point_options.Hypergradient: ("hypergradient", "verify.cli.point:hypergradient"),
     point_options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),

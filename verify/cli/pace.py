@@ -35,6 +35,8 @@ class Pace:
         self.done, self.total, self.what = 0, 0, ""
         self.stage = 0
         """How many stages began."""
+        self.ends: float | None = None
+        """When it ends, whatever is done by then."""
         self._before, self._since = 0, self.started
 
     def __call__(self, done: int, total: int, what: str) -> None:
@@ -46,6 +48,8 @@ class Pace:
 
     def to_go(self, now: float) -> str:
         """The time to go in words; empty where nothing can be said."""
+        if self.ends is not None:
+            return f"{spoken(max(0.0, self.ends - now))} to go"
         left = to_go(self.done - self._before, self.total - self.done, now - self._since)
         return "" if left is None else f"{spoken(left)} to go"
 

@@ -8,7 +8,19 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from verify.cli.options import AnySeed, File, Table, Text
+from verify.cli import completion
+from verify.cli.options import (
+    Annotations,
+    AnySeed,
+    Executor,
+    File,
+    InProcess,
+    Jobs,
+    Table,
+    Text,
+    Texts,
+    TimeLimit,
+)
 
 
 @dataclass(frozen=True)
@@ -43,3 +55,36 @@ class Board:
     ]
     out: Annotated[Path, Option(help="Folder for board.html and board.md.")] = Path("board")
     as_json: Annotated[bool, Option("--json", help="Print the board as JSON instead of Markdown.")] = False
+
+
+@dataclass(frozen=True)
+class Soak:
+    """Ask statements about ever more drawn problems; shrink what goes wrong on one to the smallest that shows it."""
+
+    claims: Annotated[
+        Texts,
+        Argument(help="Claims or proof steps; all that can be drawn if none.", autocompletion=completion.claims),
+    ] = None
+    out: Annotated[Path, Option(help="Folder for store.sqlite, soak.json and findings.")] = Path("soak")
+    draws: Annotated[int | None, Option(help="Problems of each family; ever more until it is ended if not given.")] = (
+        None
+    )
+    duration: Annotated[Text, Option("--for", help="How long, such as 90s, 20m or 8h, instead of --draws.")] = None
+    reading: Annotated[Texts, Option(help="as-written or repaired; repeatable; default both.")] = None
+    profile: Annotated[
+        Text, Option(help="Sizes of each result: smoke, ci or full (the default).", autocompletion=completion.profiles)
+    ] = None
+    subject: Annotated[
+        Text, Option(help="reference (the default), package.module:Attribute, or command:COMMAND LINE.")
+    ] = None
+    seed: AnySeed = None
+    jobs: Jobs = None
+    executor: Executor = None
+    shard: Annotated[Text, Option(help="I/K: one of K shares of so many --draws; f2csa merge joins them.")] = None
+    time_limit: TimeLimit = None
+    in_process: InProcess = False
+    fresh: Annotated[bool, Option("--fresh", help="Run everything anew, whatever results --out keeps.")] = False
+    shrinking: Annotated[float, Option(help="Seconds spent on shrinking each finding, >= 0.")] = 30.0
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Show no progress.")] = False
+    annotations: Annotations = None
+    as_json: Annotated[bool, Option("--json", help="Print soak.json instead.")] = False
