@@ -56,6 +56,8 @@ def shrunk(task: Task, judge: Judge, seconds: float = SECONDS) -> tuple[Instance
     wanted = way_of(given)
     if status_of_draw(given) not in ("FAULT", "REFUTED"):
         return None
+    if not seconds:
+        return start, given
     search = _Search(task, judge, wanted, time.monotonic() + seconds)
     search.shows(start.text)  # the draw, by what it holds
     how = settings(

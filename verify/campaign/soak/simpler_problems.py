@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -25,29 +26,33 @@ Rows: TypeAlias = Sequence[Row]
 
 WIDE = 2**16
 """Numbers that an entry is drawn by: so many mean its own value that nearly all first tries are near the problem."""
-SMALL = tuple(Fraction(sign * top, below) for below in (1, 2, 3, 4) for top in range(9) for sign in (1, -1))
+SMALL = tuple(
+    Fraction(sign * top, below) for below in (1, 2, 3, 4) for top in (*range(9), 10, 100, 1000) for sign in (1, -1)
+)
+"""Numbers that are simpler than most."""
 
 
 def _weight(value: Fraction) -> tuple[int, int, bool]:
     return value.denominator, abs(value.numerator), value < 0
 
 
-def simpler(value: Fraction, *, positive: bool = False) -> list[Fraction]:
+@lru_cache(maxsize=4096)
+def simpler(value: Fraction, *, positive: bool = False) -> tuple[Fraction, ...]:
     """Simpler numbers than this one, the simplest first, and at the end itself."""
     below = {one for one in SMALL if _weight(one) < _weight(value) and (one > 0 or not positive)}
-    return [*sorted(below, key=_weight), value]
+    return (*sorted(below, key=_weight), value)
 
 
 class _Drawn:
-    """What one try draws."""
+    """What one try draws: as many numbers whatever goes, so that one made simpler moves no other."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[int]], int]) -> None:
         self._draw = draw
 
     def kept(self, count: int) -> list[int]:
         """Which of so many stay: one at least."""
-        some = [i for i in range(count) if count == 1 or self._draw(st.integers(0, WIDE)) > 0]
-        return some or [count - 1]
+        drawn = [self._draw(st.integers(0, WIDE)) for _ in range(count if count > 1 else 0)]
+        return [i for i, number in enumerate(drawn) if number > 0] or [count - 1]
 
     def entry(self, value: Fraction, *, positive: bool = False) -> Fraction:
         """An entry in place of this one."""
@@ -55,16 +60,19 @@ class _Drawn:
         return value if len(values) == 1 else values[min(self._draw(st.integers(0, WIDE)), len(values) - 1)]
 
     def vector(self, values: Row, at: Sequence[int], *, positive: bool = False) -> list[Fraction]:
-        return [self.entry(values[i], positive=positive and values[i] > 0) for i in at]
+        whole = [self.entry(value, positive=positive and value > 0) for value in values]
+        return [whole[i] for i in at]
 
     def matrix(self, values: Rows, rows: Sequence[int], columns: Sequence[int]) -> list[list[Fraction]]:
-        return [[self.entry(values[i][j]) for j in columns] for i in rows]
+        whole = [[self.entry(value) for value in row] for row in values]
+        return [[whole[i][j] for j in columns] for i in rows]
 
     def symmetric(self, values: Rows, at: Sequence[int], *, positive: bool = False) -> list[list[Fraction]]:
         below = [
-            [self.entry(values[i][j], positive=positive and i == j) for j in at[: k + 1]] for k, i in enumerate(at)
+            [self.entry(value, positive=positive and i == j) for j, value in enumerate(row[: i + 1])]
+            for i, row in enumerate(values)
         ]
-        return [[below[max(i, j)][min(i, j)] for j in range(len(at))] for i in range(len(at))]
+        return [[below[max(i, j)][min(i, j)] for j in at] for i in at]
 
 
 def simpler_problems(instance: Instance) -> st.SearchStrategy[str]:
