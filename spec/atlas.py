@@ -160,8 +160,16 @@ _HELD: dict[str, Instance] = {}
 """Instances of files, by path, as they were read: a file may change, or lie on another machine."""
 
 
-class _OwnFile(Frozen):
-    """An instance file of a user's: as those of ``spec/instances``, of which it may leave out what is for readers."""
+class InstanceFile(Frozen):
+    """An instance file of a user's: as those of ``spec/instances``, of which it may leave out what is for readers.
+
+    Args:
+        purpose: Why it is asked about.
+        strata: What kind of problem and point it is; what is asked there goes by what is derived.
+        x: The upper-level point, shape ``(n,)``.
+        known: Closed-form values by name, exact spellings; for readers.
+        problem: The problem file's content.
+    """
 
     purpose: str = ""
     strata: frozenset[Stratum] = frozenset()
@@ -208,7 +216,7 @@ def hold_instance(path: str, text: str, folder: Path | None = None) -> Instance:
     if isinstance(data, dict) and data.get("x") is None:
         raise InvalidInputError(f"{where}: x", "is required: the upper-level point, a list of n numbers")
     try:
-        file = _OwnFile.model_validate(data)
+        file = InstanceFile.model_validate(data)
     except ValidationError as error:
         raise from_validation(error, where) from None
     problem, x = parse_problem(file.problem, where, folder), tuple(Fraction(value) for value in file.x)

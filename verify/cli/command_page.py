@@ -11,6 +11,7 @@ EXAMPLES: dict[str, str] = {
     "merge": "merge a b --out all",
     "report": "report all --out report",
     "board": "board report conform",
+    "soak": "soak bias-bound/T3 --draws 1",
     "claims": "claims bias-bound/T3",
     "hypergradient": "hypergradient atlas:toy1 --alpha 1/10 --json",
     "goldstein": "goldstein atlas:experiment-1d --x 2.3 --radius 0.2",

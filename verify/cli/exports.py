@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from spec import Claim, OracleParameters, OuterParameters, PenaltyParameters, Problem, Reading
+from spec.atlas import InstanceFile
 from spec.errors import InvalidInputError
 from spec.extract import Extract
 from spec.files import write_files
@@ -17,6 +18,7 @@ from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.history import History
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import load_report
+from verify.campaign.soak.model import SoakReport
 from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.sources import require_one_of
@@ -51,6 +53,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         "vectors-manifest": Manifest,
         "history": History,
         "settings": Settings,
+        "instance": InstanceFile,
+        "soak": SoakReport,
     }
     described = {name: {"$schema": DIALECT, "title": name} | _schema(kind, name) for name, kind in kinds.items()}
     wire = {"wire-to-subject": to_subject_schema(), "wire-to-runner": to_runner_schema()}

@@ -27,6 +27,7 @@ FAILING = {
     "recheck": "nowhere",
     "badge": "nowhere",
     "board": "nowhere",
+    "soak": "nope",
     "vectors": "--check nowhere",
     "conform": "--python nowhere:Subject",
     "history": "nowhere.json",
