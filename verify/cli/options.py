@@ -22,11 +22,7 @@ Point: TypeAlias = Annotated[str | None, Option(help="Upper-level point: numbers
 NamedReading: TypeAlias = Annotated[str, Option(help="as-written or repaired.", autocompletion=completion.readings)]
 Choices: TypeAlias = Annotated[Texts, Option(help="FIELD=VALUE: change one choice of the reading; repeatable.")]
 Instances: TypeAlias = Annotated[
-    Texts,
-    Option(
-        help="Only these: of the atlas, drawn:FAMILY:SEED, or a FILE.toml; repeatable.",
-        autocompletion=completion.instances,
-    ),
+    Texts, Option(help="Only these: of the atlas, drawn:FAMILY:SEED, FILE.toml.", autocompletion=completion.instances)
 ]
 Seed: TypeAlias = Annotated[int, Option(help="Seed of all randomness, >= 0.")]
 AnySeed: TypeAlias = Annotated[int | None, Option(help="Seed of all randomness, >= 0.")]
