@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from spec import parse_problem
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.subjects.wire.client import WireSubject
+from verify.threads import one_thread
 
 REPEATS = 400
 
@@ -70,7 +70,7 @@ def measure(n: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
+    with one_thread():
         rows = [measure(n) for n in (2, 50, 200)]
     for row in rows:
         print(json.dumps({name: round(value, 1) for name, value in row.items()}))

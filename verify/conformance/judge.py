@@ -61,6 +61,7 @@ from verify.subjects.loading import end, load_apart
 from verify.subjects.protocol import Stages
 from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
+from verify.threads import one_thread
 from verify.truth.formulas import as_float
 
 PROFILE: ProfileName = "conform"
@@ -171,10 +172,8 @@ def require_askable(
 
 
 def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conformance:
-    from threadpoolctl import threadpool_limits
-
     stages = Stages(Timed(asked.subject, asked.name, asked.clock))
-    with threadpool_limits(1), asked_under(asking.reading):
+    with one_thread(), asked_under(asking.reading):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
         reproduction, error_split = None, None

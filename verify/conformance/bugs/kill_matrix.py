@@ -16,6 +16,7 @@ from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE
 from verify.conformance.bugs.model import Bug
+from verify.threads import one_thread
 
 PROFILE = "ci"
 RECORD = "kill_matrix.json"
@@ -69,10 +70,8 @@ def judged(cell: Cell, instance: str) -> str | None:
 
 def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug] = CATALOGUE) -> dict[str, Any]:
     """The whole matrix: some ten minutes."""
-    from threadpoolctl import threadpool_limits
-
     found: dict[str, Any] = {}
-    with threadpool_limits(1):
+    with one_thread():
         for mutant in mutants:
             found[mutant.id] = {cell.key: changed_verdicts(cell) for cell in cells(mutant)}
             if progress is not None:
