@@ -1,9 +1,10 @@
 """``python -m benchmarks.scaling TIMES [COPIES]``: a run on 1 to 10,000 workers, simulated from measured costs.
 
-TIMES is a run's ``times.json``. Its results are handed out as :class:`verify.campaign.executors.gang.Gang` does: those
-that share runs of Algorithm 2 stay together by instance, the others go out in neighbourhoods that come back after half
-a second. One process hands all of them over, one after the other. COPIES is how many runs there are at once, of other
-seeds: as many times the work, its longest piece as long as ever.
+TIMES is a run's ``times.json``. Its results are handed out as
+:class:`verify.campaign.executors.remote_workers.RemoteWorkers` does: those that share runs of Algorithm 2 stay together
+by instance, the others go out in neighbourhoods that come back after half a second. One process hands all of them
+over, one after the other. COPIES is how many runs there are at once, of other seeds: as many times the work, its
+longest piece as long as ever.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from verify.campaign.executors.gang import SECONDS, Share, cut
+from verify.campaign.executors.remote_workers import SECONDS, Share, cut
 from verify.campaign.plan import Task
 from verify.campaign.workers import shares_runs
 from verify.report import times

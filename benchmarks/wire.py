@@ -16,11 +16,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from f2csa_ref.one_thread import one_thread
 from spec import parse_problem
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import Stages
 from verify.subjects.wire.client import WireSubject
-from verify.threads import one_thread
 
 REPEATS = 400
 

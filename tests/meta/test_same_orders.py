@@ -13,8 +13,8 @@ import verify
 from verify.evidence.model import superscript
 from verify.evidence.undecided import rough
 from verify.report.corrections import corrections_in
-from verify.report.faces import Report
 from verify.report.headline import headline, plain
+from verify.report.report_files import Report
 from verify.report.site import story
 from verify.report.site.cell_numbers import Number
 from verify.report.site.failure_causes import Cause, cause_texts, causes

@@ -13,9 +13,9 @@ from f2csa_ref.algorithm_1 import Call
 from f2csa_ref.solver.schedules import estimate_constants, schedule
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.charts import Plot, Series
-from verify.experiments.bench import Bench
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import Unit
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     ALPHA,
     DSBLO_2,
     F2CSA,
@@ -26,8 +26,8 @@ from verify.experiments.contenders import (
     Contender,
 )  # fmt: skip
 from verify.experiments.convergence_words import NAMED, SIMILAR
-from verify.experiments.courses import Course
 from verify.experiments.tuning import TUNING_SEED, Budget, Judging, lowest, run_cell, share, tuned
+from verify.experiments.work_cells import Bench
 
 DIMENSION, CONDITION, RADIUS = 50, 10.0, 0.1
 WORK = Budget(1_500.0)

@@ -14,8 +14,8 @@ from verify.cli import experiment_options
 from verify.cli.console import cores, ended_politely, memory, plain_console, print_json, progress_bar
 from verify.cli.folder import require_folder
 from verify.cli.sources import require_at_least
-from verify.experiments.bench import Bench
 from verify.experiments.model import Experiment, Size
+from verify.experiments.work_cells import Bench
 
 SHARE = 0.6
 """Of the machine's memory, what an experiment may take unasked."""

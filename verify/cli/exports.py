@@ -24,7 +24,7 @@ from verify.conformance.model import Conformance
 from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.badge import badge_of
 from verify.report.data_files import EvidenceData
-from verify.report.faces import Report, report_schema, with_infinities
+from verify.report.report_files import Report, report_schema, with_infinities
 from verify.report.times import Times
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
 

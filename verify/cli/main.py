@@ -31,7 +31,7 @@ PROGRAM = "f2csa"
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
 COMMANDS: dict[type, tuple[str, str]] = {
-    options.Verify: ("verify", "verify.cli.early:verify"),
+    options.Verify: ("verify", "verify.cli.verify_start:verify"),
     store_options.Merge: ("merge", "verify.cli.stores:merge"),
     store_options.Report: ("report", "verify.cli.stores:report"),
     store_options.Board: ("board", "verify.cli.board:board"),

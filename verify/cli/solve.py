@@ -39,8 +39,8 @@ from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
 from verify.cli.rivals import computing, constants_of, one_call, parameters_line
+from verify.cli.solve_request import CONSTANTS, RADIUS, SolveRequest, given_or, require_agreement, start_of, wanted_of
 from verify.cli.sources import Point, read_problem
-from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
 from verify.subjects.faults import described
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
@@ -216,7 +216,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
         raise InvalidInputError("problem", f"cannot be loaded ({described(error)})", source) from None
 
 
-def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
+def _setting(wanted: SolveRequest, q: Objectives, start: Point | None) -> Setting:
     """The run's setting, its constants and schedule derived where they were not given."""
     alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, RADIUS), given_or(wanted.seed, 0)
     accuracy = wanted.accuracy

@@ -16,10 +16,10 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
-from verify.cli.closing import Ending, show
 from verify.cli.console import print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete, require_folder
-from verify.report.faces import Report, render_json, write
+from verify.cli.run_summary import Ending, show
+from verify.report.report_files import Report, render_json, write
 from verify.report.site.frame import Site
 from verify.report.take_away import plots_of
 

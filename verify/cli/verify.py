@@ -30,12 +30,12 @@ from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.ci_output import CiOutput
-from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
+from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.report import times
-from verify.report.faces import Report, render_json, write
+from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 

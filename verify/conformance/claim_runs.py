@@ -24,8 +24,8 @@ from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probes import off_truth
 from verify.conformance.random_stages import ADDITIVE, under_noise
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.loading import offered
 from verify.subjects.protocol import Stages

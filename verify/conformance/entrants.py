@@ -15,7 +15,7 @@ from verify.campaign.baseline.storage import MAX_BYTES, load_report
 from verify.conformance.model import SCHEMA, Conformance
 from verify.evidence.model import Frozen
 from verify.report.asked_and_held import Coverage
-from verify.report.faces import Report
+from verify.report.report_files import Report
 
 ARGUMENT = "REPORTS"
 REPORT, CONFORM = "report.json", "conform.json"

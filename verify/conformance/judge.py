@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from f2csa_ref.one_thread import one_thread
 from spec import InvalidInputError
 from spec.claims import ReadingName
 from spec.errors import unwritable
@@ -46,7 +47,7 @@ from verify.conformance.probes import Probe
 from verify.conformance.random_stages import Setting, run_settings
 from verify.conformance.repro import reproduce, reproduce_stage
 from verify.conformance.stage_comparison import Seen
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.subjects import (
     CAPABILITIES,
     Capability,
@@ -61,7 +62,6 @@ from verify.subjects.loading import end, load_apart
 from verify.subjects.protocol import Stages
 from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
-from verify.threads import one_thread
 from verify.truth.formulas import as_float
 
 PROFILE: ProfileName = "conform"

@@ -14,7 +14,7 @@ from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction
 from verify.evidence.model import Frozen
 from verify.method.lines import Stage
 from verify.report.asked_and_held import Coverage
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 SCHEMA = "f2csa-conformance/1"

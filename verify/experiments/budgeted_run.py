@@ -19,8 +19,8 @@ from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.experiments.contenders import Contender
-from verify.experiments.courses import Course
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import Contender
 from verify.experiments.work import Blocks
 from verify.truth.goldstein.distance import distance
 

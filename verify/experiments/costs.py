@@ -27,7 +27,7 @@ from f2csa_ref.objectives import QuadraticObjectives, objectives_of
 from spec.atlas import experiment
 from spec.exact import Matrix, Vector
 from verify.experiments import work
-from verify.experiments.bench import least_seconds
+from verify.experiments.work_cells import least_seconds
 
 F2CSA = "F2CSA"
 EXACT = "implicit, free-block Cholesky"

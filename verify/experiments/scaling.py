@@ -11,10 +11,10 @@ from typing import Any
 
 from verify.evidence.charts import Plot, Series
 from verify.evidence.model import raised
-from verify.experiments.bench import Bench, Cell
 from verify.experiments.costs import ACCURACY, ALGEBRAS, ALL, F2CSA, ITERATIVE, METHODS, PREPARED
 from verify.experiments.curves import Power, by, crossing, middle, power
 from verify.experiments.model import Experiment, Finding, Row, Size
+from verify.experiments.work_cells import Bench, Cell
 
 Rows = Sequence[Mapping[str, Any]]
 

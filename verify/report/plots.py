@@ -12,7 +12,7 @@ from markupsafe import Markup
 from f2csa_ref.solver.trace import Block
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
-from verify.report.heard import heard
+from verify.report.spoken_text import heard
 
 WIDTH, HEIGHT = 212.0, 156.0
 """Size of one panel, in CSS pixels at its natural size."""

@@ -24,9 +24,9 @@ from verify.checks.measuring.case import checks, find_profile
 from verify.checks.measuring.where_asked import ON_CHOSEN, can_draw
 from verify.report.drawn_problems import coverage, sentences, telling
 from verify.report.draws_model import Draws
-from verify.report.faces import Report, render_json
 from verify.report.markdown import render_markdown
 from verify.report.model import Result
+from verify.report.report_files import Report, render_json
 from verify.subjects import load_subject
 from verify.subjects.reference import ReferenceSubject
 

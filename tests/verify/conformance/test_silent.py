@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import verify
-from verify.campaign import hands
+from verify.campaign import worker_choice
 from verify.conformance.null_subjects import Missing
 from verify.conformance.probes import probes
 from verify.conformance.stage_comparison import ask
@@ -74,7 +74,7 @@ def test_who_refuses_everything_is_told_so_stage_by_stage_without_workers(monkey
     def none_wanted(*_: Any, **__: Any) -> Any:
         raise AssertionError("workers take longer to start than a refusal takes")
 
-    monkeypatch.setattr(hands, "Crew", none_wanted)
+    monkeypatch.setattr(worker_choice, "Crew", none_wanted)
     found = verify.conform(MISSING, claims=["bias-bound", "inner-cost"], jobs=2)
     assert {stage.status for stage in found.stages} == {"not offered"}
     assert {stage.stage for stage in found.stages if stage.refuses} >= {

@@ -11,9 +11,9 @@ from verify.experiments.answers import board_field as entrants
 from verify.experiments.answers.board_field import Field
 from verify.experiments.answers.ours import FastF2csa, FastImplicit, PageF2csa
 from verify.experiments.answers.race import COLD, FRESH, PREPARING, UNIT, WALKING, WANTED
-from verify.experiments.bench import Bench
 from verify.experiments.hypergradient_board_words import described
 from verify.experiments.model import Experiment, Row
+from verify.experiments.work_cells import Bench
 
 
 def rows_of(ratio: float, *, reached: int = len(WANTED), status: str = "", d: int = 100) -> Iterator[Row]:

@@ -11,9 +11,9 @@ from f2csa_ref.baselines.fast_implicit import FastImplicit
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.objectives import QuadraticObjectives
 from verify.experiments import work
-from verify.experiments.contenders import DSBLO_2, F2CSA, PIGD, SSIGD, ZEROTH, Contender
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import DSBLO_2, F2CSA, PIGD, SSIGD, ZEROTH, Contender
 from verify.experiments.costs import place
-from verify.experiments.courses import Course
 from verify.experiments.work import Blocks, factoring
 
 ALL_DENSE = Blocks(m=6)

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, report
 from verify.cli.spelling import in_ascii
-from verify.report.faces import Report
 from verify.report.headline import LINES, headline, plain
+from verify.report.report_files import Report
 from verify.report.site.answer import answer
 from verify.report.site.failure_causes import causes
 from verify.report.site.frame import Site

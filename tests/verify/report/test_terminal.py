@@ -9,8 +9,8 @@ from rich.console import Console
 
 from verify.cli.spelling import in_ascii, spelt
 from verify.report import wording
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.terminal import FEW, Numbers, Summary, numbers_of, summary_table, told
 from verify.verdict import Verdict
 

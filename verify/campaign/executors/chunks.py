@@ -6,15 +6,15 @@ import threading
 import time
 from dataclasses import dataclass
 
+from f2csa_ref.one_thread import one_thread
 from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, perform
+from verify.campaign.run_environment import machine, versions
 from verify.campaign.store.addresses import installed
-from verify.campaign.surroundings import machine, versions
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject
 from verify.subjects.loading import end, load_apart, offered, version_of
-from verify.threads import one_thread
 
 LOADS = 10
 """Least work for a subject that had to be loaded, in times of its loading."""

@@ -29,7 +29,7 @@ from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.recheck.recorded_results import departures, shipped
 from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole_broken
-from verify.campaign.surroundings import NOISE
+from verify.campaign.run_environment import NOISE
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of

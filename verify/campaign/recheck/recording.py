@@ -20,8 +20,8 @@ from verify.campaign.recheck import expected_evidence, recorded_results
 from verify.campaign.recheck.recorded_results import Row, derived_rows
 from verify.checks.measuring.case import checks
 from verify.evidence.budget import Share
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 
 PROFILES = ("smoke", "ci")
 _OLD = "X86_V4 AVX512_ICL AVX512_SPR"

@@ -19,10 +19,10 @@ from pydantic import ConfigDict, ValidationError
 from spec.expectations import ExpectedFailure, Skip
 from spec.files import Frozen
 from verify.campaign.recheck.rechecking import follows
+from verify.campaign.run_environment import MACHINE
 from verify.campaign.store import database
 from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
-from verify.campaign.surroundings import MACHINE
 from verify.report.model import Result
 
 _BATCH = 500

@@ -10,7 +10,7 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.following import Follower, farthest
+from verify.checks.measuring.outer_recursion import Follower, farthest
 from verify.checks.measuring.outer_runs import Recorded, kept, record
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Point

@@ -16,8 +16,8 @@ from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.following import farthest
 from verify.checks.measuring.formula_evidence import right_side
+from verify.checks.measuring.outer_recursion import farthest
 from verify.checks.measuring.outer_runs import (
     SIGMA,
     Recorded,

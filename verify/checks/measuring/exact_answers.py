@@ -11,8 +11,8 @@ import numpy as np
 from spec import REPAIRED, Noise, OracleParameters, OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.following import Follower
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
+from verify.checks.measuring.outer_recursion import Follower
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import at_truth, estimate, feasible, h_width, regular_truth

@@ -19,7 +19,7 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import FloatArray, Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.following import Follower, farthest
+from verify.checks.measuring.outer_recursion import Follower, farthest
 from verify.evidence.intervals import mean_interval, median_interval
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.rates import Estimate

@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, cast
 
+from f2csa_ref.one_thread import one_thread
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task, perform
@@ -16,7 +17,6 @@ from verify.checks.measuring.case import checks, find_profile
 from verify.conformance.bugs.bent_subject import subject_class
 from verify.conformance.bugs.catalogue import CATALOGUE
 from verify.conformance.bugs.model import Bug
-from verify.threads import one_thread
 
 PROFILE = "ci"
 RECORD = "kill_matrix.json"

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from verify.truth.theorems.adversary import SEED, Found, search
+from verify.truth.theorems.data_ties import HERE, Place, Tie, spelt, ties
 from verify.truth.theorems.mistypings import mistypings
-from verify.truth.theorems.ties import HERE, Place, Tie, spelt, ties
 
 RECORD = HERE / "places.json"
 BUDGET = 150

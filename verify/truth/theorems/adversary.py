@@ -15,12 +15,12 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.theorems.covering import cover
-from verify.truth.theorems.kinds import KINDS
-from verify.truth.theorems.meaning import Outcome, Statement
+from verify.truth.theorems.data_ties import NEAR, Place, Tie, judged
 from verify.truth.theorems.mistypings import Mistyping, mistypings
 from verify.truth.theorems.perturbing import FACTORS, MOVES, changes, perturbed
+from verify.truth.theorems.place_kinds import KINDS
 from verify.truth.theorems.repair import Equation, bound, equations, flat
-from verify.truth.theorems.ties import NEAR, Place, Tie, judged
+from verify.truth.theorems.statement_values import Outcome, Statement
 
 SEED = 20260
 RANDOM_PLACES = 14

@@ -15,7 +15,7 @@ from flint import fmpq
 
 from verify.truth.theorems.gallina import Node, names
 from verify.truth.theorems.library import Point
-from verify.truth.theorems.meaning import Statement, Values, compiled
+from verify.truth.theorems.statement_values import Statement, Values, compiled
 
 Signature = tuple[tuple[str, str], ...]
 

@@ -14,9 +14,9 @@ from types import CodeType, FrameType
 import pytest
 
 from verify.campaign.plan import Task, perform, plan
+from verify.campaign.run_environment import environment
 from verify.campaign.store.addresses import Addresses, address_of, installed, sources_of
 from verify.campaign.store.dependencies import PACKAGES, House
-from verify.campaign.surroundings import environment
 from verify.checks.measuring.case import checks, find_profile
 from verify.subjects import ReferenceSubject
 

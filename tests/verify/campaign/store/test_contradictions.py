@@ -17,12 +17,12 @@ import pytest
 import verify
 from tests.verify.campaign.store.tiny_runs import edit, rows
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.run_environment import MACHINE, environment, of_every_machine, versions
 from verify.campaign.store.contradictions import COUNTED, contradiction
 from verify.campaign.store.database import NAME
 from verify.campaign.store.kept_results import Row, Store
 from verify.campaign.store.merging import ContradictionError, merge
 from verify.campaign.store.stored_report import fullest, report_of
-from verify.campaign.surroundings import MACHINE, environment, of_every_machine, versions
 from verify.checks.measuring.long_runs import OUTCOMES
 from verify.cli.main import invoke
 from verify.evidence.model import ComparisonEvidence, RateEvidence

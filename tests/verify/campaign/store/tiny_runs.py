@@ -21,8 +21,8 @@ from verify.campaign import workers
 from verify.campaign.plan import Task
 from verify.campaign.store.database import NAME
 from verify.campaign.store.kept_results import Row, packed
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import ReferenceSubject
 
 CLAIMS = ("bias-bound/T3", "solution-error")

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
-from verify.report.faces import Report
 from verify.report.reading_sets import LiteralReading, ReadingSet
+from verify.report.report_files import Report
 from verify.report.site.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.answer import _kindest, answer, asked, numeral, tallied
 from verify.report.site.failure_causes import causes

@@ -14,9 +14,9 @@ from spec.claims import Assertion, Bound
 from tests.verify.report.conftest import make_report, sweep
 from verify.evidence.model import RUNGS, CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.report import wording
-from verify.report.faces import Report
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
+from verify.report.report_files import Report
 from verify.report.signs import SHADES, STATUSES
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.frame import Site

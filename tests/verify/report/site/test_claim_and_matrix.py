@@ -9,8 +9,8 @@ import pytest
 from spec.claims import ORDER, load_claims
 from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of
-from verify.report.faces import Report
 from verify.report.outline import outline
+from verify.report.report_files import Report
 from verify.report.site.frame import Site
 from verify.report.site.paper_stages import STAGES, staged
 from verify.verdict import Verdict

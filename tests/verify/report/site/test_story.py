@@ -12,7 +12,7 @@ from markupsafe import Markup
 from spec.claims import load_claims
 from spec.reading import find_choice
 from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, failing, holding, rate, report, result
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.report.site import cause_pages, story
 from verify.report.site.all_pages import site_files
 from verify.report.site.failure_causes import cause_texts, causes, findings, put

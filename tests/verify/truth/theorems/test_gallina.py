@@ -7,8 +7,8 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.theorems.gallina import parse
-from verify.truth.theorems.meaning import Statement
 from verify.truth.theorems.mistypings import mistypings
+from verify.truth.theorems.statement_values import Statement
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from flint import fmpq
 
 from verify.truth.theorems.covering import cover
+from verify.truth.theorems.data_ties import Place, ties
 from verify.truth.theorems.repair import equations
-from verify.truth.theorems.ties import Place, ties
 
 TIE = ties()["shift.shift_bound"]
 INSIDE = next(place for place in TIE.places if place.role != "outside" and place.values["W"])

@@ -14,8 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from f2csa_ref.one_thread import one_thread
 from spec.errors import InvalidInputError
-from verify.threads import one_thread
 
 SCHEMA = "f2csa-cells/1"
 SEAL = "sha256"

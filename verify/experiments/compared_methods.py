@@ -37,7 +37,7 @@ from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
-from verify.experiments.courses import Course
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.prepared_contenders import prepared_method
 from verify.experiments.work import SAMPLE_X
 

@@ -19,11 +19,11 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.theorems.gallina import Node, parse
-from verify.truth.theorems.kinds import KINDS
 from verify.truth.theorems.library import scale
-from verify.truth.theorems.meaning import Outcome, Statement, Values
+from verify.truth.theorems.place_kinds import KINDS
+from verify.truth.theorems.posed_problems import Draft
 from verify.truth.theorems.repair import bound, equations
-from verify.truth.theorems.scenes import Draft
+from verify.truth.theorems.statement_values import Outcome, Statement, Values
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / "proofs" / "kernel"

@@ -12,8 +12,8 @@ from flint import fmpq
 
 from verify.proofs.kernel.theorems import load_theorems
 from verify.truth.theorems.adversary import search
+from verify.truth.theorems.data_ties import HERE, KERNEL, NEAR, Place, reason, reason_row, reason_rows, ties
 from verify.truth.theorems.mistypings import mistypings
-from verify.truth.theorems.ties import HERE, KERNEL, NEAR, Place, reason, reason_row, reason_rows, ties
 
 TIES = ties()
 NAMES = [row["coq"] for row in tomllib.loads((KERNEL / "theorems.toml").read_text(encoding="utf-8"))["theorem"]]

@@ -55,7 +55,7 @@ class Share:
 
 
 @dataclass
-class Gang:
+class RemoteWorkers:
     """The workers of an executor, for one subject that can be loaded by name where they are.
 
     Args:
@@ -77,7 +77,7 @@ class Gang:
     waiting: deque[Share] = field(default_factory=deque)
     running: dict[Future[Any], tuple[Share, Executor]] = field(default_factory=dict)
     machines: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
-    """Those of the workers so far, as :func:`verify.campaign.surroundings.machine` says them."""
+    """Those of the workers so far, as :func:`verify.campaign.run_environment.machine` says them."""
     arrived: deque[tuple[Task, Result]] = field(default_factory=deque)
     failures: int = 0
     """How often in a row nothing could be submitted."""
