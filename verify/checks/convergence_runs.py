@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.solver.schedules import estimate_constants, schedule
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.charts import Plot, Series
@@ -200,6 +200,6 @@ def steady_fall(case: Case) -> Measurement:
 
 def derived(at: Course, calls: int) -> tuple[Contender, int]:
     """F2CSA with D and η of the budget's schedule, and its number of calls."""
-    constants = estimate_constants(at.objectives, at.x_0, Call(ALPHA), rng=np.random.default_rng([at.seed, 1]))
+    constants = estimate_constants(at.objectives, at.x_0, OracleCall(ALPHA), rng=np.random.default_rng([at.seed, 1]))
     found = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
     return Contender(F2CSA, found.D, eta=found.eta, fast=True), found.T
