@@ -10,7 +10,7 @@ from contextlib import redirect_stdout
 
 from spec.errors import InvalidInputError
 from verify.campaign import run as campaign
-from verify.campaign.soak.model import FILE, Finding, SoakReport
+from verify.campaign.soak.model import FILE, DrawFinding, SoakReport
 from verify.campaign.soak.soaking import Soak
 from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
@@ -26,7 +26,7 @@ UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST = 366 * 86400
 
 
-def soak(asked: store_options.Soak) -> int:
+def soak(asked: store_options.SoakOptions) -> int:
     """Ask, shrink, say what was found; returns the exit code."""
     require_at_least("--draws", asked.draws, 1)
     seconds = None if asked.duration is None else seconds_of(asked.duration)
@@ -89,7 +89,7 @@ def lines(found: SoakReport, seconds: float, file: str) -> Iterator[str]:
     yield f"{seconds:.0f} s; {file}"
 
 
-def _told(finding: Finding) -> Iterator[str]:
+def _told(finding: DrawFinding) -> Iterator[str]:
     kind = "fault" if finding.outcome == "FAULT" else "refuted"
     yield f"{kind}: {finding.claim} [{finding.reading}] on {counted(finding.draws, 'draw')}, first {finding.first}"
     yield f"  {finding.sentence}"

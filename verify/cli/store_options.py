@@ -32,7 +32,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportOptions:
     """Write the report of a store's results; nothing is run."""
 
     store: Annotated[Path, Argument(help="A store, or a folder with a store.sqlite.")] = Path("report")
@@ -47,7 +47,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Board:
+class EntrantsOptions:
     """Set several programs' reports side by side: stages, statements, letters."""
 
     reports: Annotated[
@@ -58,7 +58,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Soak:
+class SoakOptions:
     """Ask statements about ever more drawn problems; shrink what goes wrong on one to the smallest that shows it."""
 
     claims: Annotated[

@@ -16,7 +16,7 @@ from verify.campaign.soak.instance_text import instance_text
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.checks.measuring.where_asked import DEGENERATE, kinds_of
-from verify.report.faces import render_json
+from verify.report.report_files import render_json
 
 CLAIM = "dual-extraction/weighted-rows"
 

@@ -13,7 +13,7 @@ FINDINGS = "findings"
 """The folder beside it where problems that show a finding lie."""
 
 
-class Finding(Frozen):
+class DrawFinding(Frozen):
     """One statement under one reading that went wrong in one way, and the smallest problem found that shows it.
 
     Args:
@@ -78,7 +78,7 @@ class SoakReport(Frozen):
     complete: bool
     results: int
     verdicts: dict[str, dict[str, int]]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[DrawFinding, ...] = ()
 
     @property
     def exit_code(self) -> int:

@@ -15,22 +15,22 @@ from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.draws import MOST
-from verify.campaign.hands import loaded, on
 from verify.campaign.plan import Task
 from verify.campaign.soak.instance_text import instance_text
-from verify.campaign.soak.model import FILE, FINDINGS, Finding, SoakReport
+from verify.campaign.soak.model import FILE, FINDINGS, DrawFinding, SoakReport
 from verify.campaign.soak.shrinking import SECONDS, Judge, shrunk
 from verify.campaign.soak.unexpected import unexpected
 from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.shards import Shard
+from verify.campaign.worker_choice import loaded, on
 from verify.checks.measuring.case import ProfileName
-from verify.report.faces import Report
 from verify.report.model import NAMED, Result
+from verify.report.report_files import Report
 from verify.subjects import Subject, name_of
 from verify.truth.geometry import quadratic_of
 
 if TYPE_CHECKING:
-    from verify.campaign.executors.gang import AnyExecutor
+    from verify.campaign.executors.remote_workers import AnyExecutor
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Soak:
             # What the last run found anew is not to be found once more.
             each, fresh = 2 * each, False
 
-    def _smallest(self, found: Sequence[Finding]) -> Iterator[Finding]:
+    def _smallest(self, found: Sequence[DrawFinding]) -> Iterator[DrawFinding]:
         if not found:
             return
         with self._judge() as judge:
@@ -135,7 +135,7 @@ class Soak:
 
             yield answer
 
-    def _written(self, finding: Finding, judge: Judge) -> Finding:
+    def _written(self, finding: DrawFinding, judge: Judge) -> DrawFinding:
         """The finding with its smallest problem in a file, and the command that repeats it there."""
         subject = self.subject if isinstance(self.subject, str) else name_of(self.subject)
         task = Task(finding.claim, finding.reading, finding.first, subject, self.profile, self.seed)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from verify.campaign.soak.model import Finding
-from verify.report.draws_model import DrawRow, Draws
+from verify.campaign.soak.model import DrawFinding
+from verify.report.draws_model import DrawnProblems, DrawRow
 from verify.report.wording import FAULT
 from verify.verdict import Verdict
 
 OUTCOMES: tuple[Literal["FAULT", "REFUTED"], ...] = ("FAULT", "REFUTED")
 
 
-def unexpected(draws: Draws, record: Mapping[str, str]) -> Iterator[Finding]:
+def unexpected(draws: DrawnProblems, record: Mapping[str, str]) -> Iterator[DrawFinding]:
     """A finding for each statement, reading and kind of outcome, in the order of the counts.
 
     A refutation is expected where the reference's record has one of that statement under that reading: as written a
@@ -27,7 +27,7 @@ def unexpected(draws: Draws, record: Mapping[str, str]) -> Iterator[Finding]:
         for outcome in OUTCOMES:
             shown = [row for row in some if row.verdicts.get(outcome)]
             if shown and (outcome == FAULT or (claim, reading) not in refuted):
-                yield Finding(
+                yield DrawFinding(
                     claim=claim, reading=reading, outcome=outcome, first=shown[0].named[outcome][0],
                     families={row.family: row.verdicts[outcome] for row in shown},
                 )  # fmt: skip

@@ -11,7 +11,7 @@ from verify.campaign.soak.model import SoakReport
 from verify.campaign.soak.simpler_problems import simpler
 from verify.campaign.soak.unexpected import unexpected
 from verify.cli.soak import lines, seconds_of
-from verify.report.draws_model import DrawRow, Draws
+from verify.report.draws_model import DrawnProblems, DrawRow
 
 RECORD = {
     "bias-bound/T3|as-written|toy1": "REFUTED",
@@ -35,7 +35,7 @@ def test_a_refutation_is_a_finding_where_the_record_has_none() -> None:
         row("bias-bound/T2", "as-written", "rows", REFUTED=1),
         row("bias-bound/T2", "repaired", "rows", INCONCLUSIVE=2, UNSETTLED=3, NOT_APPLICABLE=1),
     )
-    found = [*unexpected(Draws(each=5, rows=rows), RECORD)]
+    found = [*unexpected(DrawnProblems(each=5, rows=rows), RECORD)]
     assert [(one.claim, one.reading, one.outcome, one.families, one.first) for one in found] == [
         ("bias-bound/T3", "repaired", "REFUTED", {"box": 2, "experiment": 1}, "drawn:box:0"),
         ("bias-bound/T2", "as-written", "REFUTED", {"rows": 1}, "drawn:rows:0"),
@@ -45,7 +45,7 @@ def test_a_refutation_is_a_finding_where_the_record_has_none() -> None:
 
 def test_a_fault_is_a_finding_whatever_is_on_record() -> None:
     rows = (row("bias-bound/T3", "as-written", "rows", REFUTED=1, FAULT=1),)
-    assert [one.outcome for one in unexpected(Draws(each=2, rows=rows), RECORD)] == ["FAULT"]
+    assert [one.outcome for one in unexpected(DrawnProblems(each=2, rows=rows), RECORD)] == ["FAULT"]
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), ("2d", 172800)])
