@@ -13,7 +13,7 @@ from verify.conformance.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
-from verify.report.asked_and_held import Coverage
+from verify.report.findings.asked_and_held import Coverage
 from verify.report.report_files import Report
 from verify.verdict import Verdict
 
