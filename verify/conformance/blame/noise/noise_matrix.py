@@ -48,8 +48,11 @@ class MatrixSpot(Spot):
         """The call without its normals."""
         probe = self.at.probe
         noise = Noise(model="matrix", sigma_f=self.sigma_f, sigma_g=self.sigma_g)
-        call = replace(probe.call, draws=None)
+        counted = probe.call.parameters.model_copy(update={"N_g": self.N_g})
+        call = replace(probe.call, draws=None, parameters=counted)
         id_ = f"matrix/{self.seed}/{self.sigma_f}/{self.sigma_g}"
+        if self.N_g != probe.call.parameters.N_g:
+            id_ += f"/N_g={self.N_g}"
         return StageSetting(
             id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, self.at.quiet
         )
@@ -65,14 +68,15 @@ class MatrixSpot(Spot):
         return DrawnSpot(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
 
 
-def matrix_spots(source: Source, seeds: Sequence[int]) -> tuple[MatrixSpot, ...]:
-    """One a seed, with that seed's scales, alpha and N_g."""
+def matrix_spots(source: Source, seeds: Sequence[int], counts: Sequence[int] = ()) -> tuple[MatrixSpot, ...]:
+    """One a seed, with that seed's scales, alpha and N_g, or with ``counts`` in turn for N_g."""
     found = []
-    for seed in seeds:
+    for k, seed in enumerate(seeds):
         call, noise = drawn_call(seed, "matrix").call, drawn_call(seed, "matrix").problem.noise
         own: Any = noise.sigma_f if source == "f" else noise.sigma_g
         scales = (own, 0 * own) if source == "f" else (0 * own, own)
-        found.append(MatrixSpot(call.alpha, *scales, call.parameters.N_g, seed=seed))
+        N_g = counts[k % len(counts)] if counts else call.parameters.N_g
+        found.append(MatrixSpot(call.alpha, *scales, N_g, seed=seed))
     return tuple(found)
 
 
