@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from spec.errors import InvalidInputError
 from spec.files import write_files
-from tests.verify.report.site.story_reports import FELL, both, report
 from tests.verify.report.formats.test_experiment_page import FOUND
+from tests.verify.report.site.story_reports import FELL, both, report
 from verify.report.findings.take_away import as_pdf, as_svg, plots_of
 from verify.report.formats.experiment_page import files
 from verify.report.site.frame import SiteFrame

@@ -97,10 +97,10 @@ class MatrixLaw:
     @property
     def sentence(self) -> str:
         """The law beside the right one."""
-        return (
-            f"under matrix noise the standard deviation of the noise of {self.source} is {self._words} "
-            f"where {RIGHT[self.source]._words} belongs" + (f": {self.batch.words}" if self.batch.words else "")
-        )
+        told, right = f"under matrix noise the standard deviation of the noise of {self.source} is", RIGHT[self.source]
+        if self.batch.words:
+            return f"{told} not {right._words}: {self.batch.words}"
+        return f"{told} {self._words} where {right._words} belongs"
 
     @property
     def _words(self) -> str:
@@ -108,8 +108,7 @@ class MatrixLaw:
             return "0"
         names = (("α", self.alpha), (f"σ_{self.source}", self.power), (self.size, self.of_size))
         number = [] if self.number == 1 else [f"({self.number:.3g} ± {max(self.number * self.error, 1e-3):.1g})"]
-        root = "" if self.batch.words else "/√N_g"
-        return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + root
+        return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + "/√N_g"
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: a law of random numbers answers no single probe."""
