@@ -22,7 +22,7 @@ from verify.conformance.scripts import LOADS
 from verify.conformance.stage_comparison import Seen, look, sampled_finding, shifted
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 ELSEWHERE: tuple[Stage, ...] = ("runs",)
 """Stages that are compared under the repaired reading alone."""
@@ -71,7 +71,7 @@ class Asking:
             saved_cases.prepare(self.cases, subject, force=self.force)
         return OwnProbes.of(self.problems, self.reading)
 
-    def look(self, stages: Stages, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
+    def look(self, stages: StageCalls, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
         """Compare all stages, the own problems first, to the accuracy that the subject declares."""
         accuracy = declared_accuracy(stages)
         built_in = (*probes.probes(), *drawn_probes(self.seed))
