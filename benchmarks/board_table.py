@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from verify.experiments.board_table import by_problem, markdown
+from verify.experiments.answers.board_table import by_problem, markdown
 
 BEGIN, END = "<!-- board -->\n", "<!-- end of board -->\n"
 NAMED = ("python", "numpy", "scipy")

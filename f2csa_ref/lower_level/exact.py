@@ -149,7 +149,7 @@ SINGULAR_TOL = 1e-16
 _OPTIMAL, _INFEASIBLE = 1, -1
 
 
-class Program:
+class ScaledProgram:
     """½ yᵀHy + cᵀy over B y >= r for one H, positive definite, of norm about 1, and one B, scaled to unit rows."""
 
     def __init__(self, H: Matrix, B: Matrix) -> None:
@@ -192,17 +192,17 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
     ``PROXIMAL_FROM`` on by proxsuite where it is installed and says that it solved the problem. Where no y satisfies
     the rows x is refused; where daqp gives up that is a :class:`LowerLevelError`.
     """
-    return Program(H, B).solve(c, r, size=size, x=x)
+    return ScaledProgram(H, B).solve(c, r, size=size, x=x)
 
 
-_programs: WeakKeyDictionary[QuadraticObjectives, Program] = WeakKeyDictionary()
+_programs: WeakKeyDictionary[QuadraticObjectives, ScaledProgram] = WeakKeyDictionary()
 
 
-def _scaled(q: QuadraticObjectives) -> Program:
+def _scaled(q: QuadraticObjectives) -> ScaledProgram:
     """The program of the lower level in units of C_g, kept of a problem."""
     known = _programs.get(q)
     if known is None:
-        known = _programs[q] = Program(q.g_yy / q.C_g, q.B)
+        known = _programs[q] = ScaledProgram(q.g_yy / q.C_g, q.B)
     return known
 
 
@@ -240,7 +240,7 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     """
     q = objectives
     r = q.A @ x - q.b
-    projection = Program(np.eye(q.m), q.B)
+    projection = ScaledProgram(np.eye(q.m), q.B)
     reach = distance_to_rows(q, r)
     y = v = np.zeros(q.m)
     momentum, since_best = 1.0, 0

@@ -9,9 +9,9 @@ import numpy as np
 
 from verify.evidence.charts import Plot, Series
 from verify.experiments.answers.board_field import Field
+from verify.experiments.answers.board_table import by_problem
 from verify.experiments.answers.ours import F2CSA, IMPLICIT
 from verify.experiments.answers.race import COLD, FRESH, TOGETHER, UNIT, WALKING, WANTED
-from verify.experiments.board_table import by_problem
 from verify.experiments.curves import by
 from verify.experiments.model import Experiment, Row, Size
 

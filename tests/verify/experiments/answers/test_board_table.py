@@ -3,7 +3,7 @@ import json
 import pytest
 
 from benchmarks.board_table import BEGIN, END, main, replaced
-from verify.experiments.board_table import by_problem, markdown
+from verify.experiments.answers.board_table import by_problem, markdown
 
 WHERE = {"rows": "box", "d": 100, "condition": 10.0, "seed": 0}
 
