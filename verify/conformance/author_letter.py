@@ -5,7 +5,7 @@ from __future__ import annotations
 from verify.conformance.bugs.catalogue import BY_ID
 from verify.conformance.found import Diagnosis
 from verify.conformance.model import Conformance, effect_of
-from verify.report.letter import Letter, StageTold, WrongTold
+from verify.report.formats.letter import Letter, StageTold, WrongTold
 
 
 def told(found: Conformance) -> Letter:
