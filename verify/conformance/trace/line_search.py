@@ -1,0 +1,285 @@
+"""The search for the line of one wrong stage, and the rules that keep it from naming a wrong one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verify.conformance.trace.named_values import SUM
+from verify.conformance.trace.quantity_fits import Fit, is_same
+from verify.conformance.trace.seen_values import Values
+from verify.conformance.trace.source_sites import Site
+from verify.conformance.trace.traced_calls import Question
+from verify.conformance.trace.value_replacement import (
+    AFFINE,
+    FEWEST,
+    Found,
+    OutOfTimeError,
+    Replacement,
+    Suspect,
+    Traced,
+    fit_of,
+    is_part,
+    suspects,
+)
+from verify.subjects import MissingCapabilityError
+
+NEAR = 1e-7
+"""Relative difference of a foreseen answer up to which it may be right."""
+CONDITIONS: dict[str, Callable[[tuple[int, ...]], bool]] = {
+    "n = m": lambda s: s[0] == s[1], "p = n": lambda s: s[0] == s[2], "p = m": lambda s: s[1] == s[2],
+    "n > m": lambda s: s[0] > s[1], "n < m": lambda s: s[0] < s[1], "p > m": lambda s: s[2] > s[1],
+    "p > n": lambda s: s[2] > s[0], "n = m = p": lambda s: s[0] == s[1] == s[2],
+}  # fmt: skip
+"""What a question may be, by its sizes n, m and p."""
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """What came of the search for one stage.
+
+    Args:
+        stage: The stage.
+        wrong: Wrong questions of the innermost kind that is wrong.
+        asked: All of that kind.
+        found: The places where all are put right: one; two, for two mistakes; none.
+        late: Whether time ran out.
+    """
+
+    stage: str
+    wrong: int
+    asked: int
+    found: tuple[Found, ...] = ()
+    late: bool = False
+
+
+def find_line(replacement: Replacement, stage: str, questions: Sequence[Question]) -> StageLine | None:
+    """The line of a stage's mistake; ``None`` where nothing that is asked here shows the stage wrong.
+
+    Raises:
+        OutOfTimeError: If time is over before anything is seen.
+    """
+    for kind in dict.fromkeys(question.kind for question in questions):
+        asked = 0
+        wrong: list[Question] = []
+        right: list[Question] = []
+        for question in questions:
+            if question.kind != kind:
+                continue
+            if time.monotonic() > replacement.until:
+                raise OutOfTimeError
+            try:
+                excess = replacement.excess(question)
+            except (MissingCapabilityError, NotImplementedError):
+                continue
+            asked += 1
+            (wrong if excess > 1 else right).append(question)
+        if wrong:
+            if len(wrong) < FEWEST:
+                return StageLine(stage, len(wrong), asked)
+            try:
+                found = _Search(replacement, wrong, right, asked).found()
+            except OutOfTimeError:
+                return StageLine(stage, len(wrong), asked, late=True)
+            return StageLine(stage, len(wrong), asked, found)
+    return None
+
+
+class _Search:
+    def __init__(
+        self, replacement: Replacement, wrong: Sequence[Question], right: Sequence[Question], asked: int
+    ) -> None:
+        self.replacement = replacement
+        self.sites: list[Site] = replacement.watch.sites
+        self.wrong = [replacement.recorded(question) for question in sorted(wrong, key=lambda q: not q.is_general)]
+        self.right = [replacement.recorded(question) for question in right]
+        self.asked = asked
+
+    def found(self) -> tuple[Found, ...]:
+        """The place, or two, where every wrong question is put right."""
+        primary = self.wrong[0]
+        groups = [self._influential(primary, group) for group in suspects(primary, self.sites)]
+        listed = sorted((suspect for group in groups for suspect in group), key=lambda suspect: suspect.order)
+        for suspect in listed:
+            computed = self._repairs(suspect)
+            if computed is None:
+                continue
+            site = self.sites[suspect.k]
+            if self._is_right_all_in_all(suspect, site) or self._spoils(suspect):
+                continue
+            if self._compensates(suspect, computed, site) or not self._matters(suspect):
+                continue
+            suspect = self._last_before_use(suspect, listed)
+            site = self.sites[suspect.k]
+            unknown = self._unknown_reads(suspect, site)
+            if len(unknown) > 1:
+                return ()
+            nothing = all(not np.any(v) for v in computed.values if not isinstance(v, tuple))
+            return (
+                Found(
+                    suspect,
+                    site,
+                    len(self.wrong),
+                    self.asked,
+                    (computed, primary.table),
+                    unknown,
+                    nothing,
+                    self._where(),
+                ),
+            )
+        return ()
+
+    def _influential(self, traced: Traced, group: Sequence[Suspect]) -> list[Suspect]:
+        """Those that could put the question right, where the answer is an affine function of the value: a few runs."""
+        if not group:
+            return []
+        seen = traced.values[group[0].k, group[0].caller]
+        value = seen.values[0]
+        size = np.size(value) if not isinstance(value, tuple) else 0
+        if len(seen.values) != 1 or not 1 <= size <= AFFINE or len(group) <= 2 * size + 2:
+            return list(group)
+        answers = [self._answer(traced, group[0], value)]
+        units = np.eye(size).reshape(size, *np.shape(value))
+        answers += [self._answer(traced, group[0], value + unit) for unit in units]
+        away = [value + np.linspace(1.0, 2.0, size).reshape(np.shape(value)) * 0.37]
+        chosen = (fit_of(group[at], traced) for at in (0, len(group) // 3, 2 * len(group) // 3, len(group) - 1))
+        away += [np.reshape(fit.wants[0], np.shape(value)) for fit in chosen if fit is not None]
+        checks = [self._answer(traced, group[0], one) for one in away]
+        if any(not isinstance(answer, np.ndarray) for answer in (*answers, *checks)):
+            return list(group)
+        base, slope = answers[0], np.array([answer - answers[0] for answer in answers[1:]])
+        foreseen = [base + np.ravel(one - value) @ slope for one in away]
+        if not all(map(is_same, checks, foreseen)):
+            return list(group)
+        if not slope.any():
+            return []  # nothing hangs on it
+        wants = np.array([np.ravel(suspect.wants[0]) for suspect in group])
+        answers_there = base + (wants - np.ravel(value)) @ slope
+        expected = traced.question.expected
+        if expected is None:
+            return list(group)
+        # To rounding of the measured slopes, which is not the subject's.
+        limit = NEAR * (1 + np.abs(expected) + np.abs(base) + np.abs(answers_there))
+        return [group[int(i)] for i in np.flatnonzero((np.abs(answers_there - expected) <= limit).all(axis=1))]
+
+    def _answer(self, traced: Traced, suspect: Suspect, value: Any) -> Any:
+        return self.replacement.exchanged(traced, [(suspect, Fit(suspect.named, "", [value]))])[1]
+
+    def _repairs(self, suspect: Suspect) -> Values | None:
+        """What the expression computes where its exchange puts every wrong question right and no right one wrong."""
+        first: Values | None = None
+        for traced in self.wrong:
+            fit = fit_of(suspect, traced)
+            if fit is None:
+                return None
+            excess, _, computed = self.replacement.exchanged(traced, [(suspect, fit)])
+            if not excess <= 1:
+                return None
+            if first is None:
+                seen = traced.values[suspect.k, suspect.caller]
+                same = len(computed) == len(seen.values)
+                first = Values(computed, seen.when, seen.clocks) if same else Values(computed, [], [])
+        for traced in self.right:
+            fit = fit_of(suspect, traced)
+            if fit is not None and not self.replacement.exchanged(traced, [(suspect, fit)])[0] <= 1:
+                return None
+        return first
+
+    def _matters(self, suspect: Suspect) -> bool:
+        """Whether it is the quantity that puts things right, and not just any other value."""
+        for traced in self.wrong:
+            fit = fit_of(suspect, traced)
+            if fit is not None and self.replacement.exchanged(traced, [(suspect, fit)], 1.1)[0] > 1:
+                return True
+        return False
+
+    def _is_right_all_in_all(self, suspect: Suspect, site: Site) -> bool:
+        """Whether a right value stands in a whole expression that is right: exchanged, it only makes up for another.
+
+        Nor does a helper that several lines call lack what one of them should add.
+        """
+        primary = self.wrong[0]
+        known = primary.table.names_of(primary.values[suspect.k, suspect.caller])
+        if not known:
+            return False
+        if suspect.caller is not None and not site.is_read:
+            return True
+        if not site.is_read:
+            return False
+        around = [k for k in range(suspect.k + 1, len(self.sites)) if self.sites[k].first <= suspect.k]
+        whole = next((k for k in around if self.sites[k].is_whole), None)
+        seen = None if whole is None else primary.values.get((whole, None))
+        return seen is not None and any(one.kind <= SUM for one in primary.table.names_of(seen))
+
+    def _spoils(self, suspect: Suspect) -> bool:
+        """Whether a right value that is exchanged turns another right one into no quantity at all."""
+        primary = self.wrong[0]
+        fit = fit_of(suspect, primary)
+        if fit is None or not primary.table.names_of(primary.values[suspect.k, suspect.caller]):
+            return False
+        after = self.replacement.again(primary, suspect, fit)
+        for key, seen in primary.values.items():
+            k, there = key[0], after.values.get(key)
+            if k <= suspect.k or there is None or not self.sites[k].is_whole or self.sites[k].first <= suspect.k:
+                continue
+            was = any(one.kind <= SUM for one in primary.table.names_of(seen))
+            if was and not primary.table.names_of(there):
+                return True
+        return False
+
+    def _compensates(self, suspect: Suspect, computed: Values, site: Site) -> bool:
+        """Whether the expression, all before it right, computes a quantity itself: it only makes up for another."""
+        if not computed.when:
+            return False
+        table = self.wrong[0].table
+        known = [one for one in table.names_of(computed) if one.kind <= SUM]
+        turned = [one for one in table.names_of(computed, -1.0) if one.kind <= SUM]
+        if site.is_read or (site.is_whole and is_part([*known, *turned], suspect.named)):
+            return False
+        return bool(known or (site.is_subtracted and turned))
+
+    def _last_before_use(self, suspect: Suspect, listed: Sequence[Suspect]) -> Suspect:
+        """Of a right term that lacks the rest of its sum, the last place that hands it on: a helper may be right."""
+        primary = self.wrong[0]
+        seen = primary.values[suspect.k, suspect.caller]
+        table = primary.table
+        if self.sites[suspect.k].is_read or not (table.names_of(seen) or table.names_of(seen, -1.0)):
+            return suspect
+        alike = [
+            other for other in listed
+            if (other.named, other.scale) == (suspect.named, suspect.scale) and self.sites[other.k].is_whole
+            and _are_same(primary.values[other.k, other.caller], seen)
+        ]  # fmt: skip
+        return next((other for other in reversed(alike) if self._repairs(other) is not None), suspect)
+
+    def _where(self) -> str:
+        """The one condition on sizes that parts wrong questions from right ones, in words."""
+        wrong, right = ([traced.question.sizes for traced in group] for group in (self.wrong, self.right))
+        if not right or not all((*wrong, *right)):
+            return ""
+        for word, holds in CONDITIONS.items():
+            if all(holds(sizes) for sizes in wrong) and not any(holds(sizes) for sizes in right):
+                return f", those with {word}"
+        return ""
+
+    def _unknown_reads(self, suspect: Suspect, site: Site) -> tuple[str, ...]:
+        """Names read within the expression whose values, where it first deviates, are no quantity: wrong before it?"""
+        found: dict[str, None] = {}
+        for traced in self.wrong[:2]:
+            for j in range(site.first, suspect.k):
+                part = self.sites[j]
+                seen = traced.values.get((j, None))
+                if seen is None or not part.is_read or not part.text.isidentifier():
+                    continue
+                before = [i for i, at in enumerate(seen.when) if at <= suspect.first or traced is not self.wrong[0]]
+                if before and not traced.table.is_known_at(seen, before[-1]):
+                    found[part.text] = None
+        return tuple(found)
+
+
+def _are_same(a: Values, b: Values) -> bool:
+    return len(a.values) == len(b.values) and all(map(is_same, a.values, b.values))
