@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -111,21 +111,30 @@ class _Search:
             site = self.sites[suspect.k]
             if self._is_right_all_in_all(suspect, site) or self._spoils(suspect):
                 continue
-            if self._compensates(suspect, computed, site) or not self._matters(suspect):
+            if self._compensates(suspect, computed[0], site) or not self._matters(suspect):
                 continue
             suspect = self._last_before_use(suspect, listed)
             site = self.sites[suspect.k]
-            unknown = self._unknown_reads(suspect, site)
-            if len(unknown) > 1:
+            if site.is_read and not self._is_known(suspect):
+                if self._is_known_first(suspect):
+                    continue  # right where it is first to be something else, it is wrong in later rounds alone
+                return ()  # what makes it is wrong, or has no name
+            handed = self._handed_by(suspect, site)
+            if handed is None:
                 return ()
-            nothing = all(not np.any(v) for v in computed.values if not isinstance(v, tuple))
+            site = handed
+            unknown, is_call_wrong = self._unknown_parts(suspect, site)
+            if len(unknown) > 1 or is_call_wrong:
+                return ()
+            every = [(values, traced.table) for values, traced in zip(computed, self.wrong, strict=True)]
+            nothing = all(not np.any(v) for v in computed[0].values if not isinstance(v, tuple))
             return (
                 Found(
                     suspect,
                     site,
                     len(self.wrong),
                     self.asked,
-                    (computed, primary.table),
+                    every,
                     unknown,
                     nothing,
                     self._where(),
@@ -169,9 +178,9 @@ class _Search:
     def _answer(self, traced: Traced, suspect: Suspect, value: Any) -> Any:
         return self.replacement.exchanged(traced, [(suspect, Fit(suspect.named, "", [value]))])[1]
 
-    def _repairs(self, suspect: Suspect) -> Values | None:
+    def _repairs(self, suspect: Suspect) -> list[Values] | None:
         """What the expression computes where its exchange puts every wrong question right and no right one wrong."""
-        first: Values | None = None
+        found: list[Values] = []
         for traced in self.wrong:
             fit = fit_of(suspect, traced)
             if fit is None:
@@ -179,15 +188,14 @@ class _Search:
             excess, _, computed = self.replacement.exchanged(traced, [(suspect, fit)])
             if not excess <= 1:
                 return None
-            if first is None:
-                seen = traced.values[suspect.k, suspect.caller]
-                same = len(computed) == len(seen.values)
-                first = Values(computed, seen.when, seen.clocks) if same else Values(computed, [], [])
+            seen = traced.values[suspect.k, suspect.caller]
+            same = len(computed) == len(seen.values)
+            found.append(Values(computed, seen.when, seen.clocks) if same else Values(computed, [], []))
         for traced in self.right:
             fit = fit_of(suspect, traced)
             if fit is not None and not self.replacement.exchanged(traced, [(suspect, fit)])[0] <= 1:
                 return None
-        return first
+        return found
 
     def _matters(self, suspect: Suspect) -> bool:
         """Whether it is the quantity that puts things right, and not just any other value."""
@@ -208,12 +216,43 @@ class _Search:
             return False
         if suspect.caller is not None and not site.is_read:
             return True
-        if not site.is_read:
+        if not site.is_read or (site.is_parameter and primary.is_called_by_user(suspect.k)):
             return False
         around = [k for k in range(suspect.k + 1, len(self.sites)) if self.sites[k].first <= suspect.k]
         whole = next((k for k in around if self.sites[k].is_whole), None)
         seen = None if whole is None else primary.values.get((whole, None))
         return seen is not None and any(one.kind <= SUM for one in primary.table.names_of(seen))
+
+    def _is_known(self, suspect: Suspect) -> bool:
+        """Whether the expression's values are a quantity."""
+        primary = self.wrong[0]
+        known = primary.table.names_of(primary.values[suspect.k, suspect.caller])
+        return any(one.kind <= SUM for one in known)
+
+    def _is_known_first(self, suspect: Suspect) -> bool:
+        """Whether the value is a quantity where it is first to be another."""
+        primary = self.wrong[0]
+        seen = primary.values[suspect.k, suspect.caller]
+        return primary.table.is_known_at(seen, seen.when.index(suspect.first), either_sign=False)
+
+    def _handed_by(self, suspect: Suspect, site: Site) -> Site | None:
+        """Where a parameter that should be something else is handed over; the place itself if it is no parameter."""
+        primary = self.wrong[0]
+        while site.is_read and site.is_parameter and primary.is_called_by_user(suspect.k):
+            k, caller = suspect.k, suspect.caller
+            line = next(iter(primary.callers[k])) if caller is None else caller
+            seen = primary.values[k, caller]
+            handed = [
+                (j, above) for (j, above), values in primary.values.items()
+                if self.sites[j].called == site.function and self.sites[j].line == line and _are_alike(values, seen)
+            ]  # fmt: skip
+            above = [replace(suspect, k=j, caller=at) for j, at in handed]
+            repairing = [one for one in above if self._repairs(one) is not None]
+            if len({one.k for one in repairing}) != 1:
+                # Handed on by what uses it rightly itself, the argument is where it is wrong; a parameter never is.
+                return site if site.is_argument else None
+            suspect, site = repairing[0], self.sites[repairing[0].k]
+        return site
 
     def _spoils(self, suspect: Suspect) -> bool:
         """Whether a right value that is exchanged turns another right one into no quantity at all."""
@@ -247,7 +286,8 @@ class _Search:
         primary = self.wrong[0]
         seen = primary.values[suspect.k, suspect.caller]
         table = primary.table
-        if self.sites[suspect.k].is_read or not (table.names_of(seen) or table.names_of(seen, -1.0)):
+        known = [one for sign in (1.0, -1.0) for one in table.names_of(seen, sign) if one.kind <= SUM]
+        if self.sites[suspect.k].is_read or not known:
             return suspect
         alike = [
             other for other in listed
@@ -266,19 +306,39 @@ class _Search:
                 return f", those with {word}"
         return ""
 
-    def _unknown_reads(self, suspect: Suspect, site: Site) -> tuple[str, ...]:
-        """Names read within the expression whose values, where it first deviates, are no quantity: wrong before it?"""
+    def _unknown_parts(self, suspect: Suspect, site: Site) -> tuple[tuple[str, ...], bool]:
+        """What is read within it that is no quantity where it first deviates, and whether a call is among that."""
         found: dict[str, None] = {}
+        is_call_wrong = False
         for traced in self.wrong[:2]:
+            first = first_of(suspect, traced)
             for j in range(site.first, suspect.k):
                 part = self.sites[j]
                 seen = traced.values.get((j, None))
-                if seen is None or not part.is_read or not part.text.isidentifier():
+                is_read = part.is_read and part.text.replace(".", "").isidentifier()
+                if seen is None or not (is_read or part.is_own_call):
                     continue
-                before = [i for i, at in enumerate(seen.when) if at <= suspect.first or traced is not self.wrong[0]]
-                if before and not traced.table.is_known_at(seen, before[-1]):
+                before = [i for i, at in enumerate(seen.when) if at <= first]
+                if before and not traced.table.is_known_at(seen, before[-1], either_sign=not part.is_added):
                     found[part.text] = None
-        return tuple(found)
+                    # What an object has of itself may be computed where it is asked for; a parameter is the caller's.
+                    is_call_wrong = is_call_wrong or part.is_own_call or part.text.startswith("self.")
+                    is_call_wrong = is_call_wrong or (part.is_parameter and traced.is_called_by_user(j))
+        return tuple(found), is_call_wrong
+
+
+def first_of(suspect: Suspect, traced: Traced) -> int:
+    """When an expression is first not what it should be; after all where it never is."""
+    fit, seen = fit_of(suspect, traced), traced.values.get((suspect.k, suspect.caller))
+    if fit is None or seen is None:
+        return traced.length
+    rows = zip(seen.when, seen.values, fit.wants, strict=True)
+    return next((at for at, value, want in rows if not is_same(value, want)), traced.length)
+
+
+def _are_alike(a: Values, b: Values) -> bool:
+    """Whether two expressions have one and the same value all the time."""
+    return all(is_same(value, b.values[0]) for value in (*a.values, *b.values))
 
 
 def _are_same(a: Values, b: Values) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from verify.conformance.trace.named_values import SUM, Named
 from verify.conformance.trace.quantity_fits import Table, fits_of, is_same, multiplied
 from verify.conformance.trace.seen_values import Values
 from verify.conformance.trace.value_replacement import Found
+from verify.method.factors import spelt
 
 FACTORS = {1.0: "", -1.0: "minus ", 2.0: "twice ", 0.5: "half "}
 REACHED = ("ỹ", "λ̃", "w = ", "(ỹ")
@@ -38,31 +39,30 @@ def _line(result: StageLine, found: Found) -> TracedLine:
 
 
 def _instead(found: Found) -> str:
-    """What is there instead, where one word says it."""
-    computed, table = found.computed
+    """What is there instead on every wrong question, where one word says it."""
+    told = [set(_said(found, computed, table)) for computed, table in found.computed]
+    common = set.intersection(*told) if told else set()
+    return min(common, key=lambda words: (words.endswith("times that"), len(words), words), default="")
+
+
+def _said(found: Found, computed: Values, table: Table) -> Iterator[str]:
+    """All that can be said of one question."""
     named = table.by_name[found.suspect.named.name]
     scaled = Named(named.name, multiplied(named.value, found.suspect.scale), named.kind)
     fit = next((fit for fit in fits_of(scaled, computed) if fit.how == found.suspect.how), None)
-    if fit is None or any(isinstance(value, tuple) for value in computed.values):
-        return ""
+    if fit is None or not computed.when or any(isinstance(value, tuple) for value in computed.values):
+        return
     gap = Values(
         [np.asarray(v) - np.reshape(w, np.shape(v)) for v, w in zip(computed.values, fit.wants, strict=True)],
         computed.when, computed.clocks,
     )  # fmt: skip
     if _square(computed) and all(is_same(np.transpose(v), w) for v, w in zip(computed.values, fit.wants, strict=True)):
-        return "; it is its transpose"
+        yield "; it is its transpose"
     for seen, words in ((computed, ("", "minus ")), (gap, ("that + ", "that − "))):
         for sign, word in ((1.0, words[0]), (-1.0, words[1])):
-            name = _named(table, seen, sign)
-            if name:
-                return f"; it is {word}{name}"
-    return _ratio(computed.values, fit.wants)
-
-
-def _named(table: Table, seen: Values, sign: float) -> str:
-    if not any(np.any(value) for value in seen.values):
-        return ""
-    return next((one.name for one in table.names_of(seen, sign) if one.kind <= SUM), "")
+            if any(np.any(value) for value in seen.values):
+                yield from (f"; it is {word}{one.name}" for one in table.names_of(seen, sign) if one.kind <= SUM)
+    yield _ratio(computed.values, fit.wants)
 
 
 def _square(seen: Values) -> bool:
@@ -73,4 +73,4 @@ def _ratio(values: Sequence[Any], wants: Sequence[Any]) -> str:
     got, want = (np.concatenate([np.ravel(v) for v in part]) for part in (values, wants))
     size = float(want @ want)
     factor = float(got @ want) / size if size else 0.0
-    return f"; it is {factor:.6g} times that" if size and is_same(got, factor * want) and factor != 1 else ""
+    return f"; it is {spelt(factor)} times that" if size and is_same(got, factor * want) and factor != 1 else ""

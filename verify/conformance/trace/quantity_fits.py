@@ -99,6 +99,8 @@ def is_same(a: Any, b: Any) -> bool:
     if isinstance(a, tuple):
         return all(map(is_same, a, b))
     left, right = np.ravel(np.asarray(a, dtype=np.float64)), np.ravel(np.asarray(b, dtype=np.float64))
+    if left.shape != right.shape:
+        return False
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.abs(left - right).max(initial=0.0) <= ALIKE * (1 + np.abs(right).max(initial=0.0)))
 
@@ -162,10 +164,10 @@ class Table:
             ]
         return [one for one in (*of_shape, *rest) if any(_is(fit, seen, sign) for fit in fits_of(one, seen))]
 
-    def is_known_at(self, seen: Values, turn: int) -> bool:
+    def is_known_at(self, seen: Values, turn: int, *, either_sign: bool) -> bool:
         """Whether a value is some quantity at one turn."""
         one = Values([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
-        if self.names_of(one) or self.names_of(one, -1.0):
+        if self.names_of(one) or (either_sign and self.names_of(one, -1.0)):
             return True
         return any(_is(fit, seen, 1.0, only=turn) for q in self.candidates(seen) for fit in fits_of(q, seen))
 

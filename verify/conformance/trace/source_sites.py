@@ -6,6 +6,7 @@ An expression ``e`` becomes ``__seen__(k, e)``, as pytest rewrites asserts; noth
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,10 +28,14 @@ class Site:
         text: The expression as written.
         is_read: A name or attribute, or an element of one: what is read, not computed.
         is_parameter: A name that its function was handed: wrong, it is its caller's.
+        is_own_call: A call of a function of the user's, or of what may be one.
         is_argument: An argument of a call of the user's own function: it is read there.
+        is_added: It is a term of a sum, without a minus sign: its sign counts.
         is_subtracted: It stands after a minus sign: its own sign is a convention.
         is_whole: All of what is returned or assigned.
         first: Number of the first expression within it; those up to its own are its parts.
+        function: Name of the function it is in.
+        called: Of an argument, the name of the function that it is handed to; empty for anything else.
         next_loop: Line of the next loop of its function; 0 without one.
     """
 
@@ -39,10 +44,14 @@ class Site:
     text: str
     is_read: bool
     is_parameter: bool
+    is_own_call: bool
     is_argument: bool
+    is_added: bool
     is_subtracted: bool
     is_whole: bool
     first: int
+    function: str
+    called: str
     next_loop: int
 
 
@@ -56,15 +65,18 @@ class Rewriter(ast.NodeTransformer):
         self.loops: list[int] = []
         self.whole: list[ast.AST] = []
         self.roles: dict[ast.AST, str] = {}
+        self.called: dict[ast.AST, str] = {}
+        self.function = ""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         """Bodies are looked at; decorators, defaults and annotations run once, on import."""
         before, self.loops = self.loops, sorted(p.lineno for p in ast.walk(node) if isinstance(p, ast.For | ast.While))
-        outer, self.parameters = self.parameters, frozenset(a.arg for a in (*node.args.args, *node.args.kwonlyargs))
+        within, self.function = self.function, node.name
+        outer, self.parameters = self.parameters, _parameters(node.args)
         self.depth += 1
         node.body = _statements(self, node.body)
         self.depth -= 1
-        self.loops, self.parameters = before, outer
+        self.loops, self.parameters, self.function = before, outer, within
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
@@ -102,7 +114,11 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name) or not self.depth:
             return node
         name = node.target.id
-        site = Site(self.file, node.lineno, text, False, False, False, False, True, first, self._next_loop(node))
+        site = Site(
+            self.file, node.lineno, text, is_read=False, is_parameter=False, is_own_call=False, is_argument=False,
+            is_added=False, is_subtracted=False, is_whole=True, first=first, function=self.function, called="",
+            next_loop=self._next_loop(node),
+        )  # fmt: skip
         seen = ast.Assign([ast.Name(name, ast.Store())], self._seen(site, ast.Name(name, ast.Load())))
         return [node, ast.copy_location(seen, node)]
 
@@ -120,6 +136,7 @@ class Rewriter(ast.NodeTransformer):
         for place in [*node.args, *(keyword.value for keyword in node.keywords)]:
             if own:
                 self.roles[place] = "argument"
+                self.called[place] = text.rpartition(".")[2]
         node.args = [self.visit(part) for part in node.args]
         for keyword in node.keywords:
             keyword.value = self.visit(keyword.value)
@@ -127,8 +144,9 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Both sides."""
-        if isinstance(node.op, ast.Sub):
-            self.roles[node.right] = "subtracted"
+        if isinstance(node.op, ast.Sub | ast.Add):
+            self.roles[node.left] = "added"
+            self.roles[node.right] = "subtracted" if isinstance(node.op, ast.Sub) else "added"
         return self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
@@ -153,9 +171,11 @@ class Rewriter(ast.NodeTransformer):
             return super().visit(node)
         role = self.roles.get(node, "")
         site = Site(
-            self.file, node.lineno, self._text(node), _is_read(node), self._is_parameter(node), role == "argument",
-            role == "subtracted",
-            any(node is part for part in self.whole), len(self.sites), self._next_loop(node),
+            self.file, node.lineno, self._text(node), is_read=_is_read(node), is_parameter=self._is_parameter(node),
+            is_own_call=_is_own_call(node), is_argument=role == "argument", is_added=role == "added",
+            is_subtracted=role == "subtracted", is_whole=any(node is part for part in self.whole),
+            first=len(self.sites), function=self.function, called=self.called.get(node, ""),
+            next_loop=self._next_loop(node),
         )  # fmt: skip
         made = super().visit(node)
         if isinstance(made, ast.UnaryOp) and isinstance(made.operand, ast.Constant):
@@ -188,6 +208,23 @@ def _statements(rewriter: Rewriter, body: Sequence[ast.stmt]) -> list[ast.stmt]:
         new = rewriter.visit(part)
         made += new if isinstance(new, list) else [new]
     return made
+
+
+def _parameters(given: ast.arguments) -> frozenset[str]:
+    several = [one for one in (given.vararg, given.kwarg) if one is not None]
+    return frozenset(one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, *several))
+
+
+def _is_own_call(node: ast.AST) -> bool:
+    """Whether a name that Python does not define is called, or a method of the object itself."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    if isinstance(called, ast.Call):
+        return True
+    if isinstance(called, ast.Name):
+        return not hasattr(builtins, called.id)
+    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "self"
 
 
 def _is_read(node: ast.AST) -> bool:

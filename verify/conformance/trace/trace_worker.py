@@ -1,7 +1,7 @@
 """``python -m verify.conformance.trace.trace_worker``: looks for lines; what it is asked comes on standard input.
 
 Exchanged values are run in copies of this process (``fork``), each of which is killed where one run takes too long,
-whatever it does; the next copy leaves that run out.
+whatever it does; the next copy leaves that expression out.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from verify.conformance.trace.line_words import traced_lines
 from verify.conformance.trace.seen_values import Watch
 from verify.conformance.trace.traced_calls import Question, questions_of
 from verify.conformance.trace.traced_runs import loop_questions
-from verify.conformance.trace.user_modules import Finder, calls_exec, rewriting
+from verify.conformance.trace.user_modules import calls_exec, not_rewritten, rewriting
 from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
 from verify.subjects.faults import described
 from verify.subjects.loading import load_subject, split_name
@@ -40,7 +40,7 @@ LONGEST_RUN = 1.0
 MEMORY = 4 << 30
 """Bytes of address space of a copy."""
 COPIES = 6
-"""Runs of one stage that may be killed before its search is given up."""
+"""Copies that may be killed before a stage's search is given up."""
 INNER = ("lower_level", "activation", "penalty_minimiser")
 
 
@@ -71,7 +71,7 @@ class Worker:
 
     def work(self) -> None:
         """Say what is found as it is found."""
-        with rewriting(self.watch) as finder:
+        with rewriting(self.watch):
             try:
                 load_subject(self.asked.source)
             except BaseException as error:  # whatever the user's module does on import
@@ -79,7 +79,7 @@ class Worker:
                     "no_line", f"{next(iter(self.asked.judged))}: it cannot be loaded rewritten ({described(error)})"
                 )
                 return
-            self._say_left_out(finder)
+            self._say_left_out()
             make = maker(self.asked.source)
             wrong: list[str] = []
             for number, stage in enumerate(self.asked.judged, 1):
@@ -96,8 +96,8 @@ class Worker:
                 for kind, content in result:
                     self.tell(kind, content)
 
-    def _say_left_out(self, finder: Finder) -> None:
-        for file, why in finder.left_out.items():
+    def _say_left_out(self) -> None:
+        for file, why in not_rewritten(self.watch).items():
             self.tell("left_out", f"{file} ({why})")
         for file in calls_exec(self.watch):
             self.tell("left_out", f"what {file} makes of text (exec or eval)")
@@ -147,14 +147,11 @@ class Worker:
         left_out: set[int],
     ) -> list[tuple[str, Any]] | None:  # fmt: skip
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        count = 0
 
-        def before_run() -> bool:
-            nonlocal count
-            count += 1
+        def before_run(k: int) -> bool:
             counter.seek(0)
-            counter.write(struct.pack("qd", count, time.monotonic()))
-            return count not in left_out
+            counter.write(struct.pack("qd", k, time.monotonic()))
+            return k not in left_out
 
         try:
             result = find_line(Replacement(make, self.watch, until, before_run), stage, questions)
@@ -204,7 +201,7 @@ def _search_and_leave(says: int, search: Callable[[], Any]) -> None:
 
 
 def _listened(heard: int, counter: mmap.mmap, until: float) -> tuple[bytes, int | None]:
-    """What a copy says, or the number of the run that it hangs in."""
+    """What a copy says, or the expression in whose exchange it hangs."""
     data = b""
     while time.monotonic() < until:
         if select.select([heard], [], [], 0.05)[0]:

@@ -184,9 +184,9 @@ def _twice(first: Probe, second: Probe, stage: str) -> Question:
         both = ((one, others[one.name]) for one in quantities_of(first) if one.name in others)
         return [replace(a, value=Each([a.value, b.value])) for a, b in both]
 
-    kind = f"{first.given} twice"
+    kind = of_probe(first, stage, is_general=True).kind
     return Question(
-        stage, kind, f"{first.id}, then {second.id}",
+        stage, f"{kind} twice", f"{first.id}, then {second.id}",
         lambda stages, _watch: np.concatenate([first.ask(stages), second.ask(stages)]), excess, named,
     )  # fmt: skip
 
@@ -219,7 +219,7 @@ def _quantities(probe: Probe) -> Iterator[Named]:
     space = blocks | {"x": probe.x, "alpha": alpha, "alpha_1": alpha**-2, "alpha_2": alpha**-4} | stages
     yield from _scalars(alpha)
     w = stages["y_penalty"] - stages["y_star"]
-    yield Named("w = ỹ − ỹ*", w, PART)
+    yield Named("w = ỹ − ỹ*", w, PART, frozenset({"+ỹ", "−ỹ*"}))
     for name in ("x", "y_star", "lam", "rho", "y_penalty"):
         given = name == "x" or getattr(call, name) is not None
         yield Named(GREEK.get(name, name), space[name], GIVEN if given else PART)
@@ -283,6 +283,7 @@ def _ramps(space: Space) -> Iterator[Named]:
     yield Named("the ramp's width in h", h_width, GIVEN)
     yield Named("the ramp's width in λ", space["lam_width"], GIVEN)
     yield from named_of("activation", space)
+    yield Named("ρ", space["rho"], PART, frozenset({"+σ_h(h)", "+σ_λ(λ̃)"}))
     yield Named("h + width", h + h_width, PART)
     yield Named("−h/width", -h / h_width, SCALED)
 
@@ -325,7 +326,7 @@ def _starred(text: str) -> str:
 def _line_6(space: Space, w: Vector, probe: Probe) -> Iterator[Named]:
     made = Player().run("line_6", dict(space))
     made |= {"w": w}
-    own = [*named_of("line_6", made, ("grad_f", "h", "estimate"))]
+    own = [*named_of("line_6", made, ("grad_f", "grad_g", "grad_g_star", "h", "estimate"))]
     yield from own
     parts = [(1, "A @ x", "A x"), (-1, "B @ y_star", "B ỹ*"), (-1, "b", "b"), (-1, "B @ w", "B w")]
     rows = [Term(sign, "", ast.parse(text, mode="eval").body, name) for sign, text, name in parts]
@@ -335,6 +336,7 @@ def _line_6(space: Space, w: Vector, probe: Probe) -> Iterator[Named]:
     for name, block in (("B ỹ*", space["B"] @ space["y_star"]), ("B w", space["B"] @ w)):
         yield Named(name, block, PART)
     yield Named("A x − B ỹ*", space["A"] @ space["x"] - space["B"] @ space["y_star"], SCALED)
+    yield Named("g_xy w", space["g_xy"] @ w, PART, frozenset({"+g_xy ỹ", "−g_xy ỹ*"}))
     yield Named("g_xy ỹ", space["g_xy"] @ space["y_penalty"], PART)
     yield Named("g_xy ỹ*", space["g_xy"] @ space["y_star"], PART)
     yield from scaled_by_alpha([one for one in own if one.terms or one.kind == PART], space["alpha"])
@@ -375,6 +377,7 @@ def _noise(space: Space, probe: Probe) -> Iterator[Named]:
                 frozenset({"+the estimate", "+f"}))  # fmt: skip
     yield Named("the estimate with its noise", total, PART, frozenset({"+the estimate", *(f"+{k}" for k in both)}))
     yield Named("‖(x, ỹ)‖²", length**2, PART)
+    yield Named("‖w‖²", shift**2, PART)
     if matrix:
         yield Named("z_f, then z_g", Each([drawn["f_x"], drawn["g_x"]]), PART)
         yield Named("the mean of z_f, then of z_g", Each([drawn["f_x"].mean(0), drawn["g_x"].mean(0)]), PART)

@@ -41,14 +41,10 @@ class _Loader(importlib.abc.Loader):
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds what Python would find; modules of the user's own get the rewriting loader.
-
-    ``left_out`` are the user's modules that were loaded as they are, with the reason.
-    """
+    """Finds what Python would find; modules of the user's own that are plain source get the rewriting loader."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.left_out: dict[str, str] = {}
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -69,10 +65,6 @@ class Finder(importlib.abc.MetaPathFinder):
         if type(found.loader) is importlib.machinery.SourceFileLoader:
             found.loader = _Loader(path, self.watch)
             self.watch.files.add(str(path))
-        elif isinstance(found.loader, importlib.machinery.ExtensionFileLoader):
-            self.left_out[path.name] = "compiled"
-        else:
-            self.left_out[path.name] = "loaded by an import hook of its own"
         return found
 
 
@@ -96,6 +88,17 @@ def rewriting(watch: Watch) -> Iterator[Finder]:
     finally:
         sys.meta_path.remove(finder)
         sys.dont_write_bytecode = written
+
+
+def not_rewritten(watch: Watch) -> dict[str, str]:
+    """The user's files that were loaded as they are, by name, each with the reason."""
+    found = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file not in watch.files and _is_users(Path(file)):
+            compiled = file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+            found[watch.named(Path(file))] = "compiled" if compiled else "loaded by an import hook of its own"
+    return found
 
 
 def calls_exec(watch: Watch) -> list[str]:

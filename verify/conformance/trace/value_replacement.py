@@ -28,6 +28,10 @@ RUN_SECONDS = 0.2
 """For one run with a value exchanged, as far as Python is asked."""
 FEWEST = 2
 """Wrong questions that must be put right."""
+WHOLE_LINES = frozenset({"h(x, ỹ*)", "∇_y f", "∇_x f(x, ỹ)"})
+"""Sums that are whole as they are, in the use of others too."""
+FACTORS_OF_WEIGHTS = frozenset({"σ_h(h)", "σ_λ(λ̃)"})
+"""What ρ is a product of."""
 AFFINE = 12
 """Entries of a value up to which its influence on the answer is measured, so that few quantities need be tried."""
 
@@ -74,7 +78,7 @@ class Found:
     site: Site
     wrong: int
     asked: int
-    computed: tuple[Values, Table]
+    computed: Sequence[tuple[Values, Table]]
     unknown: tuple[str, ...]
     from_nothing: bool
     where: str = ""
@@ -91,11 +95,11 @@ class Replacement:
         make: Makes the subject as new.
         watch: What its rewritten source calls.
         until: When looking ends, by the monotonic clock.
-        before_run: Called before every run with a value exchanged; where it says so, the run is left out.
+        before_run: Told before every run with a value exchanged which expression's; answers whether to run.
     """
 
     def __init__(
-        self, make: Callable[[], Any], watch: Watch, until: float, before_run: Callable[[], bool] = lambda: True
+        self, make: Callable[[], Any], watch: Watch, until: float, before_run: Callable[[int], bool] = lambda _: True
     ) -> None:
         self.make, self.watch, self.until, self.before_run = make, watch, until, before_run
 
@@ -133,7 +137,7 @@ class Replacement:
         """How wrong a question is with values exchanged, its answer, and what the last place computed by itself."""
         if time.monotonic() > self.until:
             raise OutOfTimeError
-        if not self.before_run():
+        if not self.before_run(places[-1][0].k):
             return np.inf, None, []
         computed: list[Any] = []
         exchanges: dict[int, Place] = {}
@@ -205,28 +209,54 @@ def suspects(traced: Traced, sites: Sequence[Site]) -> Iterator[list[Suspect]]:
     """What each expression could be instead, as far as the rules allow."""
     for (k, caller), seen in traced.values.items():
         site = sites[k]
-        if site.is_read and (site.is_argument or (site.is_parameter and traced.is_called_by_user(k))):
+        if site.is_read and site.is_argument:
             continue
         known, minus = traced.table.names_of(seen), traced.table.names_of(seen, -1.0)
         plain = [one for one in known if one.kind <= SUM]
         turned = [one for one in minus if one.kind <= SUM]
+        if not plain and _is_right_in_turn(traced, k, caller):
+            continue
         may_be_right = site.is_read or site.is_whole
         if not may_be_right and (plain or (site.is_subtracted and turned)):
             continue
+        is_handed = site.is_read and site.is_parameter and traced.is_called_by_user(k)
+        is_shared = caller is None and len(traced.callers[k]) > 1
+        if is_handed and (is_shared or not any(one.kind == GIVEN for one in plain)):
+            # What a helper is handed: its caller may hand it the wrong thing, no more.
+            continue
         yield [*_instead(traced, (k, caller), site, [plain, turned])]
+
+
+def _is_right_in_turn(traced: Traced, k: int, caller: int | None) -> bool:
+    """Whether a helper's value is right for each of its callers, or a sum that is built up is right in the end."""
+    seen = traced.values[k, caller]
+    if len(seen.values) < 2 or isinstance(seen.values[0], tuple):
+        return False
+
+    def is_right(turn: int) -> bool:
+        one = Values([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
+        return any(n.kind <= SUM for sign in (1.0, -1.0) for n in traced.table.names_of(one, sign))
+
+    if caller is None and len(traced.callers[k]) > 1:
+        return all(map(is_right, range(len(seen.values))))
+    return traced.question.stage != "optimise" and np.ndim(seen.values[-1]) > 0 and is_right(len(seen.values) - 1)
 
 
 def _instead(
     traced: Traced, key: tuple[int, int | None], site: Site, right: Sequence[Sequence[Named]]
 ) -> Iterator[Suspect]:
     seen, (known, turned) = traced.values[key], right
+    # Of a helper that several lines call, no one quantity is right for all, unless all were given the same.
+    is_shared = key[1] is None and len(traced.callers[key[0]]) > 1
+    differs = is_shared and not all(is_same(value, seen.values[0]) for value in seen.values)
     names = {one.name for one in (*known, *turned)}
     for named in traced.table.candidates(seen):
         if named.name in names:
             continue
-        if known and not (site.is_whole and is_part(known, named)) and named.kind != GIVEN:
-            continue
-        if known and site.is_read and not site.is_whole and named.kind != GIVEN:
+        lacks = site.is_whole and is_part(known, named)
+        # Only what is handed over is read by a wrong name: of anything else its making may be wrong.
+        misread = named.kind == GIVEN and (not site.is_read or any(one.kind == GIVEN for one in known))
+        if known and not lacks and not misread:
             continue
         if turned and not known and not (site.is_whole and is_part(turned, named)):
             # What has the sign that its use wants.
@@ -237,9 +267,16 @@ def _instead(
                 first = next(
                     (at for at, v, w in zip(seen.when, seen.values, fit.wants, strict=True) if not is_same(v, w)), None
                 )
-                if first is not None:
-                    stretched = bool(known) and not site.is_read and len(_weights(named)) > 1
+                if first is not None and not (differs and fit.how == ""):
+                    stretched = bool(known) and not site.is_read and _is_far(known, named)
                     yield Suspect(*key, named, scale, fit.how, first, stretched, fit.wants)
+
+
+def _is_far(known: Sequence[Named], named: Named) -> bool:
+    """Whether something right lacks terms of another weight, or a factor, or is a whole line of its own."""
+    labels = {label[1:] for label in named.terms}
+    whole = any(one.name in WHOLE_LINES for one in known)
+    return whole or len(_weights(named)) > 1 or bool(labels & FACTORS_OF_WEIGHTS)
 
 
 def _weights(named: Named) -> set[str]:
