@@ -163,8 +163,23 @@ def _named(source: str) -> list[tuple[int, str]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "traced_program.py").write_text(source, encoding="utf-8")
         with _on_path(Path(folder)):
-            found = search("traced_program:Subject", dict.fromkeys(TRACED, ()), 0.0)
+            wrong = _wrong_stages(_module("traced_program").Subject)
+            found = search("traced_program:Subject", dict.fromkeys(wrong, ()), 0.0)
     return [(line.line, line.sentence) for line in found.lines]
+
+
+def _wrong_stages(kind: Any) -> list[str]:
+    """The stages that the judge would find wrong, by the same questions; all are looked at where it finds none."""
+    replacement = Replacement(kind, Watch(), time.monotonic() + 1e6)
+    wrong: dict[str, None] = {}
+    for question in _questions():
+        try:
+            offered = offers(kind, "hypergradient" if question.stage == "samples" else question.stage)
+            if offered and question.stage not in wrong and replacement.excess(question) > 1:
+                wrong[question.stage] = None
+        except MissingCapabilityError:
+            continue
+    return list(wrong) or list(TRACED)
 
 
 @contextmanager

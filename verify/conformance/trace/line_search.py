@@ -126,8 +126,10 @@ class _Search:
             unknown, is_call_wrong = self._unknown_parts(suspect, site)
             if len(unknown) > 1 or is_call_wrong:
                 return ()
-            every = [(values, traced.table) for values, traced in zip(computed, self.wrong, strict=True)]
             nothing = all(not np.any(v) for v in computed[0].values if not isinstance(v, tuple))
+            if nothing and not (site.is_whole and site.next_loop):
+                continue  # where nothing stands, anything can make up for a mistake elsewhere
+            every = [(values, traced.table) for values, traced in zip(computed, self.wrong, strict=True)]
             return (
                 Found(
                     suspect,
@@ -292,6 +294,7 @@ class _Search:
         alike = [
             other for other in listed
             if (other.named, other.scale) == (suspect.named, suspect.scale) and self.sites[other.k].is_whole
+            and not self.sites[other.k].is_read
             and _are_same(primary.values[other.k, other.caller], seen)
         ]  # fmt: skip
         return next((other for other in reversed(alike) if self._repairs(other) is not None), suspect)
@@ -312,17 +315,19 @@ class _Search:
         is_call_wrong = False
         for traced in self.wrong[:2]:
             first = first_of(suspect, traced)
+            called_from = frozenset[int]().union(*traced.callers.values())
             for j in range(site.first, suspect.k):
                 part = self.sites[j]
                 seen = traced.values.get((j, None))
                 is_read = part.is_read and part.text.replace(".", "").isidentifier()
-                if seen is None or not (is_read or part.is_own_call):
+                is_own_call = part.is_own_call or (part.is_call and part.line in called_from)
+                if seen is None or not (is_read or is_own_call):
                     continue
                 before = [i for i, at in enumerate(seen.when) if at <= first]
                 if before and not traced.table.is_known_at(seen, before[-1], either_sign=not part.is_added):
                     found[part.text] = None
                     # What an object has of itself may be computed where it is asked for; a parameter is the caller's.
-                    is_call_wrong = is_call_wrong or part.is_own_call or part.text.startswith("self.")
+                    is_call_wrong = is_call_wrong or is_own_call or part.text.startswith("self.")
                     is_call_wrong = is_call_wrong or (part.is_parameter and traced.is_called_by_user(j))
         return tuple(found), is_call_wrong
 

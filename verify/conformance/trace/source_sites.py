@@ -28,6 +28,7 @@ class Site:
         text: The expression as written.
         is_read: A name or attribute, or an element of one: what is read, not computed.
         is_parameter: A name that its function was handed: wrong, it is its caller's.
+        is_call: A call, of whatever function.
         is_own_call: A call of a function of the user's, or of what may be one.
         is_argument: An argument of a call of the user's own function: it is read there.
         is_added: It is a term of a sum, without a minus sign: its sign counts.
@@ -44,6 +45,7 @@ class Site:
     text: str
     is_read: bool
     is_parameter: bool
+    is_call: bool
     is_own_call: bool
     is_argument: bool
     is_added: bool
@@ -115,8 +117,8 @@ class Rewriter(ast.NodeTransformer):
             return node
         name = node.target.id
         site = Site(
-            self.file, node.lineno, text, is_read=False, is_parameter=False, is_own_call=False, is_argument=False,
-            is_added=False, is_subtracted=False, is_whole=True, first=first, function=self.function, called="",
+            self.file, node.lineno, text, is_read=False, is_parameter=False, is_call=False, is_own_call=False,
+            is_argument=False, is_added=False, is_subtracted=False, is_whole=True, first=first, function=self.function, called="",
             next_loop=self._next_loop(node),
         )  # fmt: skip
         seen = ast.Assign([ast.Name(name, ast.Store())], self._seen(site, ast.Name(name, ast.Load())))
@@ -172,7 +174,8 @@ class Rewriter(ast.NodeTransformer):
         role = self.roles.get(node, "")
         site = Site(
             self.file, node.lineno, self._text(node), is_read=_is_read(node), is_parameter=self._is_parameter(node),
-            is_own_call=_is_own_call(node), is_argument=role == "argument", is_added=role == "added",
+            is_call=isinstance(node, ast.Call), is_own_call=_is_own_call(node), is_argument=role == "argument",
+            is_added=role == "added",
             is_subtracted=role == "subtracted", is_whole=any(node is part for part in self.whole),
             first=len(self.sites), function=self.function, called=self.called.get(node, ""),
             next_loop=self._next_loop(node),
@@ -187,8 +190,12 @@ class Rewriter(ast.NodeTransformer):
         return ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(len(self.sites) - 1), value], [])
 
     def _mark(self, value: ast.expr) -> None:
-        self.whole += value.elts if isinstance(value, ast.Tuple) else []
         self.whole.append(value)
+        if isinstance(value, ast.Tuple):
+            self.whole += value.elts
+        elif isinstance(value, ast.IfExp):
+            self._mark(value.body)
+            self._mark(value.orelse)
 
     def _text(self, node: ast.AST) -> str:
         return " ".join((ast.get_source_segment(self.source, node) or "").split())

@@ -41,6 +41,8 @@ MEMORY = 4 << 30
 """Bytes of address space of a copy."""
 COPIES = 6
 """Copies that may be killed before a stage's search is given up."""
+KEPT = 2.0
+"""Seconds that a stage keeps for each stage after it."""
 INNER = ("lower_level", "activation", "penalty_minimiser")
 
 
@@ -87,8 +89,9 @@ class Worker:
                 if not questions:
                     continue
                 self.tell("says", f"looking for the line: {stage} ({number} of {len(self.asked.judged)})")
-                # What is left is shared among the stages to come.
-                share = (self.until - time.monotonic()) / (len(self.asked.judged) - number + 1)
+                # Of what is left the stages to come keep a little each, half of it at most.
+                left, to_come = self.until - time.monotonic(), len(self.asked.judged) - number
+                share = max(left / 2, left - KEPT * to_come) if to_come else left
                 result = self._apart(stage, questions, make, time.monotonic() + max(share, 0.5))
                 if result is None:
                     continue

@@ -255,7 +255,9 @@ def _instead(
             continue
         lacks = site.is_whole and is_part(known, named)
         # Only what is handed over is read by a wrong name: of anything else its making may be wrong.
-        misread = named.kind == GIVEN and (not site.is_read or any(one.kind == GIVEN for one in known))
+        # One that is only given another name is read rightly: its use is wrong.
+        is_other = not site.is_whole and any(one.kind == GIVEN for one in known)
+        misread = named.kind == GIVEN and (not site.is_read or is_other)
         if known and not lacks and not misread:
             continue
         if turned and not known and not (site.is_whole and is_part(turned, named)):
