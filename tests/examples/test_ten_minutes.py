@@ -72,7 +72,7 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     assert "Paste this" in out
     sys.modules.pop("my_solver", None)  # judged in a process of its own
     apply_the_correction(directory / "my_solver.py")
-    code, out = follow(capsys, wanted, *narrowed)
+    code, out = follow(capsys, "f2csa conform --python my_solver:Subject", *narrowed)
     assert code == 0, out
     assert "my_solver:Subject: no deviation" in out
 

@@ -32,7 +32,7 @@ def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
     # Where several mistakes answer alike, which of them it is nobody can tell.
     made = [BY_ID[match.id].choice for match in diagnosis.matches]
     choices = tuple(one for one in made if one is not None) if len(made) == 1 else ()
-    lines = tuple((line.place, line.sentence) for line in trace.of(diagnosis.stage)) if trace else ()
+    lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
     return WrongTold(
         stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, known=known, choices=choices, lines=lines
     )  # fmt: skip

@@ -31,7 +31,7 @@ class WrongTold(Frozen):
         sentence: The formula or rule that gives its answers, and how many of them.
         effect: How far it takes the estimate, in words.
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
-        lines: Lines of the user's source that make it wrong, ``(file:line, what should stand there)``.
+        lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``.
         choices: Open choices of the paper that it makes as written, by field, where that is all it does.
     """
 
@@ -40,7 +40,7 @@ class WrongTold(Frozen):
     effect: str
     known: tuple[tuple[str, str], ...] = ()
     choices: tuple[str, ...] = ()
-    lines: tuple[tuple[str, str], ...] = ()
+    lines: tuple[tuple[str, str, str], ...] = ()
 
 
 class Letter(Frozen):

@@ -50,11 +50,16 @@ class TracedLine(Frozen):
     @property
     def sentence(self) -> str:
         """The tested statement, without its place."""
+        return self.words if self.is_loop else f"`{self.text}` {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What the expression should be and what that was tested on."""
         questions = f"wrong on {self.wrong} of {self.asked} questions{self.where}, all right with this put right"
         if self.is_loop:
             return f"the loop here ends before it reaches {self.quantity} ({questions.replace('this', 'its start')})"
         may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""
-        return f"`{self.text}` should be {self.quantity}{self.instead} ({questions}{may})"
+        return f"should be {self.quantity}{self.instead} ({questions}{may})"
 
     def __str__(self) -> str:
         return f"{self.place}: {self.sentence}"

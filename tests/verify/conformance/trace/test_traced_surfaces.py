@@ -42,7 +42,7 @@ def test_without_it_nothing_of_it_is_there() -> None:
 
 def test_the_page_has_it() -> None:
     (wrong,) = told(TRACED).wrong
-    assert wrong.lines == (("mine.py:3", SAID),)
+    assert wrong.lines == (("mine.py:3", "a @ w", SAID.removeprefix("`a @ w` ")),)
 
 
 def test_a_line_of_a_stage_without_a_diagnosis_is_told() -> None:
