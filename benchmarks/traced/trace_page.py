@@ -41,7 +41,6 @@ def tables(record: Record) -> str:
     """In Markdown: styles by what was named, right programs, and the blind slips that were not named on their line."""
     words: Sequence[Verdict] = get_args(Verdict)
     blind = [one for one in record.slips if one.kind == "blind"]
-    settled = Counter(one.verdict for one in record.slips if one.kind != "blind")
     lines = ["| style | " + " | ".join(words) + " | right program: lines named | its questions cost |"]
     lines.append("|---|" + "---|" * (len(words) + 2))
     by_program = {one.program: one for one in record.programs}
@@ -55,8 +54,7 @@ def tables(record: Record) -> str:
         ]
         lines.append("| " + " | ".join(cells) + " |")
     counts = Counter(one.verdict for one in blind)
-    lines.append("| all blind ones | " + " | ".join(str(counts[word]) for word in words) + " | | |")
-    lines.append("| those the rules were settled on | " + " | ".join(str(settled[word]) for word in words) + " | | |")
+    lines.append("| all | " + " | ".join(str(counts[word]) for word in words) + " | | |")
     slowest = max((one.seconds for one in record.slips), default=0.0)
     mean = sum(one.seconds for one in record.slips) / max(len(record.slips), 1)
     lines += [
@@ -78,4 +76,4 @@ def _place(one: MeasuredSlip) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    return " ".join(text.split()).replace("|", "\\|")

@@ -118,8 +118,8 @@ class Rewriter(ast.NodeTransformer):
         name = node.target.id
         site = Site(
             self.file, node.lineno, text, is_read=False, is_parameter=False, is_call=False, is_own_call=False,
-            is_argument=False, is_added=False, is_subtracted=False, is_whole=True, first=first, function=self.function, called="",
-            next_loop=self._next_loop(node),
+            is_argument=False, is_added=False, is_subtracted=False, is_whole=True, first=first,
+            function=self.function, called="", next_loop=self._next_loop(node),
         )  # fmt: skip
         seen = ast.Assign([ast.Name(name, ast.Store())], self._seen(site, ast.Name(name, ast.Load())))
         return [node, ast.copy_location(seen, node)]

@@ -156,8 +156,12 @@ class Worker:
             counter.write(struct.pack("qd", k, time.monotonic()))
             return k not in left_out
 
+        def after_run() -> None:
+            counter.seek(0)
+            counter.write(struct.pack("qd", -1, 0.0))
+
         try:
-            result = find_line(Replacement(make, self.watch, until, before_run), stage, questions)
+            result = find_line(Replacement(make, self.watch, until, before_run, after_run), stage, questions)
         except OutOfTimeError:
             return [("no_line", f"{stage}: time was over")]
         if result is None:

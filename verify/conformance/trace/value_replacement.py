@@ -96,12 +96,19 @@ class Replacement:
         watch: What its rewritten source calls.
         until: When looking ends, by the monotonic clock.
         before_run: Told before every run with a value exchanged which expression's; answers whether to run.
+        after_run: Called after each.
     """
 
     def __init__(
-        self, make: Callable[[], Any], watch: Watch, until: float, before_run: Callable[[int], bool] = lambda _: True
+        self,
+        make: Callable[[], Any],
+        watch: Watch,
+        until: float,
+        before_run: Callable[[int], bool] = lambda _: True,
+        after_run: Callable[[], None] = lambda: None,
     ) -> None:
-        self.make, self.watch, self.until, self.before_run = make, watch, until, before_run
+        self.make, self.watch, self.until = make, watch, until
+        self.before_run, self.after_run = before_run, after_run
 
     def excess(self, question: Question) -> float:
         """How far an answer is off; beyond 1 it is wrong. Raises where the subject refuses it."""
@@ -161,6 +168,8 @@ class Replacement:
             excess, answer = self._judged(traced.question, run)
         except (MissingCapabilityError, NotImplementedError):
             return np.inf, None, computed
+        finally:
+            self.after_run()
         return excess, answer, computed
 
 

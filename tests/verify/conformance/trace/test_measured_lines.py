@@ -53,10 +53,10 @@ def test_a_slip_of_each_style_is_on_the_line(program: str, tmp_path: Path, monke
 def test_the_record_is_of_the_slips_there_are() -> None:
     record = read()
     assert [(one.kind, one.program, one.new, one.line) for one in record.slips] == [
-        (slip.kind, slip.program, slip.new, slip.line) for slip in slips()
+        (slip.kind, slip.program, slip.new, slip.line) for slip in slips() if slip.kind == "blind"
     ]
     assert [one.program for one in record.programs] == list(PROGRAMS)
-    assert len([slip for slip in slips() if slip.kind == "blind"]) >= 30
+    assert len(record.slips) >= 30
 
 
 def test_the_page_is_made_of_the_record() -> None:
