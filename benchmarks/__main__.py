@@ -15,12 +15,11 @@ import platform
 import sys
 from importlib.metadata import version
 
-from threadpoolctl import threadpool_limits
-
 from benchmarks.batched import batched_calls, why_no_gpu
 from benchmarks.reading import reading
 from benchmarks.speed import TABLES, chosen, growth
 from benchmarks.timing import HEAD
+from f2csa_ref.one_thread import one_thread
 from spec import InvalidInputError
 
 
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     sys.stdout.write(f"{machine()}\n")
-    with threadpool_limits(limits=1):
+    with one_thread():
         for name in names:
             sys.stdout.write(f"\n## {name}\n\n")
             if name == "growth":

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.speed import ALPHA, LOWER, N_G, LowerName, drawn, named, path
 from benchmarks.timing import Row, minima
-from f2csa_ref import Call
+from f2csa_ref import OracleCall
 from f2csa_ref.fast import BatchedEstimate, BatchedOracle, FastOracle
 from spec import Generated, OracleParameters
 from spec.exact import Matrix
@@ -54,7 +54,7 @@ def around(n: int, K: int) -> Callable[[], Matrix]:
 
 def _batched_call(problem: Generated, K: int, size: str, lower: LowerName, gpu: Any) -> Iterator[Row]:
     rng, n = np.random.default_rng(0), problem.n
-    call = Call(ALPHA, parameters=OracleParameters(N_g=N_G, lower_level=lower))
+    call = OracleCall(ALPHA, parameters=OracleParameters(N_g=N_G, lower_level=lower))
     answers: dict[str, BatchedEstimate] = {}
 
     def at_once(oracle: BatchedOracle, name: str) -> Callable[[], object]:

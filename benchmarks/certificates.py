@@ -18,9 +18,9 @@ from verify.campaign.run import run
 from verify.report.site.all_pages import site_files
 from verify.truth.certificates import integer_polynomials
 from verify.truth.certificates.certificate import Certificate
-from verify.truth.certificates.certification import Bound, certify
+from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Scenario
 
 SIZES = ((2, 2), (5, 3), (10, 5))
@@ -34,13 +34,13 @@ def certificates(large: bool) -> Iterator[Row]:  # noqa: ARG001  # all are small
     for n, p in SIZES:
         problem = Generated(family="random-rows", n=n, m=n, p=p, seed=1).quadratic
         problem.arrays  # noqa: B018  # fills the cache, which is no part of what is measured
-        yield from _certificate(Family.at(problem, [0] * n), f"n = m = {n}, p = {p}")
+        yield from _certificate(PenaltyFamily.at(problem, [0] * n), f"n = m = {n}, p = {p}")
 
 
-def _certificate(family: Family, size: str) -> Iterator[Row]:
-    made = certify(family, Scenario(), Bound(1), END)
+def _certificate(family: PenaltyFamily, size: str) -> Iterator[Row]:
+    made = certify(family, Scenario(), WantedBound(1), END)
     yield Row("certificate: made", size, "checked", *minima(
-        partial(certify, family, Scenario(), Bound(1), END), partial(check, made), most=20))  # fmt: skip
+        partial(certify, family, Scenario(), WantedBound(1), END), partial(check, made), most=20))  # fmt: skip
     end = made.alpha_0**2 if made.variable == "alpha^2" else made.alpha_0
     mine, theirs = minima(partial(_counted, made, end), partial(_counted_by_sympy, made, end), most=20)
     yield Row("certificate: roots counted", size, "sympy's count_roots", mine, theirs)

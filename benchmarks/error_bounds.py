@@ -24,8 +24,8 @@ import numpy as np
 from f2csa_ref import (
     Accuracy,
     Assumed,
-    Call,
     Hypergradient,
+    OracleCall,
     Stages,
     hypergradient,
     hypergradient_within,
@@ -52,7 +52,7 @@ class Case:
 
     problem: Quadratic
     x: Vector
-    call: Call
+    call: OracleCall
     truth: tuple[Fraction, ...]
     plain: bool
 
@@ -108,7 +108,7 @@ def _disturbed(problem: Quadratic, x: Vector, truth: tuple[Fraction, ...], rng: 
         inner_stop="distance" if rng.random() < 0.3 else "gradient",
     )
     parameters = OracleParameters(lower_level="first-order" if rng.random() < 0.2 else "exact")
-    return Case(problem, x, Call(alpha, reading, parameters, Stages(y_star, lam, rho, y)), truth, plain)
+    return Case(problem, x, OracleCall(alpha, reading, parameters, Stages(y_star, lam, rho, y)), truth, plain)
 
 
 def cpu_minima(*actions: Callable[[], object], repeats: int = 40) -> list[float]:
@@ -149,7 +149,7 @@ def main(arguments: list[str]) -> int:
     print("\n| d, rows | call, CPU ms | with second derivatives | with gradients alone |\n|---|---|---|---|")
     for d, p in ((10, 5), (50, 20), (100, 50), (200, 50)):
         q = objectives_of(Generated(family="coupled-rows", n=d, p=p, seed=1))
-        x, call = np.zeros(d), Call(0.05)
+        x, call = np.zeros(d), OracleCall(0.05)
         ours = [replace(call, certify=assumed) for assumed in (None, SECOND, FIRST)]
         times = cpu_minima(*(partial(checked_oracle, q, x, one, None) for one in ours))
         shown = " | ".join(f"× {taken / times[0]:.3g}" for taken in times[1:])

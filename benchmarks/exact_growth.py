@@ -11,11 +11,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from spec import Generated, Quadratic
-from verify.truth.certificates.certification import Bound, certify
+from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
 from verify.truth.lower_level import solve
 from verify.truth.pair import solve_any
-from verify.truth.penalty_functions import Family, convex_up_to, error
+from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, error
 from verify.truth.scenario import Scenario
 from verify.truth.series import worst_scenario
 
@@ -30,7 +30,7 @@ def draw(size: int, rows: int) -> Quadratic:
     return problem
 
 
-def convex(family: Family, end: Fraction) -> bool:
+def convex(family: PenaltyFamily, end: Fraction) -> bool:
     """Whether the penalty Lagrangian is convex on (0, end]."""
     return convex_up_to(family.problem, family.exact_stages.rho or (), end)
 
@@ -52,18 +52,18 @@ def main() -> None:
     before: list[float] = []
     for size, rows in SIZES:
         problem, x = draw(size, rows), [0] * size
-        family = Family.at(problem, x)
+        family = PenaltyFamily.at(problem, x)
         end = next(end for end in (Fraction(1, 4 << k) for k in itertools.count()) if convex(family, end))
-        even = certify(family, Scenario(), Bound(1), end)
+        even = certify(family, Scenario(), WantedBound(1), end)
         spent = worst_scenario(family, Scenario(), {"gradient_error": 1, "lam_error": 3})
-        odd = certify(family, spent, Bound(1), end)
+        odd = certify(family, spent, WantedBound(1), end)
         calls: tuple[Callable[[], object], ...] = (
             lambda problem=problem, x=x: solve(problem, x),
-            lambda problem=problem, x=x: Family.at(problem, x),
+            lambda problem=problem, x=x: PenaltyFamily.at(problem, x),
             lambda family=family: error(family, Scenario()),
-            lambda family=family, end=end: certify(family, Scenario(), Bound(1), end),
+            lambda family=family, end=end: certify(family, Scenario(), WantedBound(1), end),
             lambda even=even: check(even),
-            lambda family=family, spent=spent, end=end: certify(family, spent, Bound(1), end),
+            lambda family=family, spent=spent, end=end: certify(family, spent, WantedBound(1), end),
             lambda odd=odd: check(odd),
         )
         before = report(size, rows, [least(call, 3 if size < 15 else 1) for call in calls], before)

@@ -16,10 +16,10 @@ import numpy as np
 from spec import REPAIRED, Noise
 from spec.atlas import Instance, experiment
 from verify.checks.measuring.case import Case, find_profile
-from verify.checks.measuring.samples import Setting
+from verify.checks.measuring.samples import SampleSetting
 from verify.evidence.streams import BLOCK
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Call, Stages
+from verify.subjects.protocol import Call, StageCalls
 
 SIZES = (10, 50)
 BLOCKS = 60
@@ -37,9 +37,9 @@ def rate(d: int, model: str, pairing: str) -> float:
     call = Call(alpha=0.1, reading=reading, y_star=y, lam=np.zeros(rows), rho=np.zeros(rows), y_penalty=y + 0.01)
     case = Case(
         claim="variance-bound", bound=None, reading_name="repaired", reading=reading, instance=drawn,  # type: ignore[arg-type]  # nothing is decided
-        stages=Stages(ReferenceSubject()), profile=find_profile("ci"), rng=np.random.default_rng(0),
+        stages=StageCalls(ReferenceSubject()), profile=find_profile("ci"), rng=np.random.default_rng(0),
     )  # fmt: skip
-    setting = Setting(case, geometry=None, call=call)  # type: ignore[arg-type]  # the exact mean is not asked for
+    setting = SampleSetting(case, geometry=None, call=call)  # type: ignore[arg-type]  # the exact mean is not asked for
     best = 0.0
     for _ in range(REPEATS):
         sampler = setting.sampler(around=np.zeros(d))

@@ -1,9 +1,10 @@
 """``python -m benchmarks.scaling TIMES [COPIES]``: a run on 1 to 10,000 workers, simulated from measured costs.
 
-TIMES is a run's ``times.json``. Its results are handed out as :class:`verify.campaign.executors.gang.Gang` does: those
-that share runs of Algorithm 2 stay together by instance, the others go out in neighbourhoods that come back after half
-a second. One process hands all of them over, one after the other. COPIES is how many runs there are at once, of other
-seeds: as many times the work, its longest piece as long as ever.
+TIMES is a run's ``times.json``. Its results are handed out as
+:class:`verify.campaign.executors.remote_workers.RemoteWorkers` does: those that share runs of Algorithm 2 stay together
+by instance, the others go out in neighbourhoods that come back after half a second. One process hands all of them
+over, one after the other. COPIES is how many runs there are at once, of other seeds: as many times the work, its
+longest piece as long as ever.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from verify.campaign.executors.gang import SECONDS, Share, cut
+from verify.campaign.executors.remote_workers import SECONDS, WorkerShare, cut
 from verify.campaign.plan import Task
 from verify.campaign.workers import shares_runs
 from verify.report import times
@@ -33,9 +34,9 @@ def tasks_of(costs: Mapping[str, float]) -> list[Task]:
     return [Task(*key.split("|"), "reference", "ci", 0) for key in costs]
 
 
-def simulate(costs: Mapping[str, float], shares: Sequence[Share], workers: int) -> float:
+def simulate(costs: Mapping[str, float], shares: Sequence[WorkerShare], workers: int) -> float:
     """Seconds of list scheduling: who is free takes what waits first; what comes back undone waits last."""
-    waiting, busy, order = deque(shares), list[tuple[float, int, list[Share]]](), count()
+    waiting, busy, order = deque(shares), list[tuple[float, int, list[WorkerShare]]](), count()
     free, now, given_until = workers, 0.0, 0.0
     while waiting or busy:
         while waiting and free:
@@ -51,7 +52,7 @@ def simulate(costs: Mapping[str, float], shares: Sequence[Share], workers: int) 
     return now
 
 
-def _worked(share: Share, costs: Mapping[str, float]) -> tuple[int, float]:
+def _worked(share: WorkerShare, costs: Mapping[str, float]) -> tuple[int, float]:
     """How many of its tasks a worker does before it comes back, and the seconds they take."""
     spent, whole = 0.0, shares_runs(share.tasks[0])
     for done, task in enumerate(share.tasks, 1):
@@ -61,13 +62,13 @@ def _worked(share: Share, costs: Mapping[str, float]) -> tuple[int, float]:
     return len(share.tasks), spent
 
 
-def longest(costs: Mapping[str, float], shares: Sequence[Share]) -> float:
+def longest(costs: Mapping[str, float], shares: Sequence[WorkerShare]) -> float:
     """Seconds of the longest piece that is not cut: no number of workers is faster."""
     pieces = [sum(costs[task.key] for task in share.tasks) for share in shares if shares_runs(share.tasks[0])]
     return max([*pieces, *costs.values()])
 
 
-def ordered(one: Sequence[Share], copies: int) -> list[Share]:
+def ordered(one: Sequence[WorkerShare], copies: int) -> list[WorkerShare]:
     """So many runs at once; the pieces that are not cut come first, as in one."""
     return sorted([*one] * copies, key=lambda share: not shares_runs(share.tasks[0]))
 

@@ -16,7 +16,7 @@ from benchmarks.certificates import certificates, pages
 from benchmarks.peers import numpy_prototype
 from benchmarks.timing import STREAMED, Row, minima, stream
 from f2csa_ref import (
-    Call,
+    OracleCall,
     PenaltyLagrangian,
     Stages,
     activation_weights,
@@ -91,7 +91,7 @@ def oracle_calls(large: bool) -> Iterator[Row]:
 
 def _oracle_call(problem: Generated, size: str, lower: LowerName) -> Iterator[Row]:
     rng, n = np.random.default_rng(0), problem.n
-    oracle = FastOracle(problem, Call(ALPHA, parameters=OracleParameters(N_g=N_G, lower_level=lower)))
+    oracle = FastOracle(problem, OracleCall(ALPHA, parameters=OracleParameters(N_g=N_G, lower_level=lower)))
     answers: list[Estimate] = []
 
     def ours(x: Vector) -> None:
@@ -134,7 +134,7 @@ def _lower_level(problem: Generated, size: str) -> Iterator[Row]:
     c, r = a.g_xy.T @ x + a.g_y, a.A @ x - a.b
     parties: dict[str, Callable[[], object]] = {"page, cold": lambda: lower_level(problem, x)}
     for lower in LOWER:
-        oracle = FastOracle(problem, Call(ALPHA, parameters=OracleParameters(lower_level=lower)))
+        oracle = FastOracle(problem, OracleCall(ALPHA, parameters=OracleParameters(lower_level=lower)))
         parties[f"fast, {lower}, along a path"] = walking(partial(_line_3, oracle), n)
     peers: dict[str, Callable[[], object]] = {"daqp alone": lambda: daqp.solve(a.g_yy.copy(), c, -a.B, -r)}
     if proximal.installed():
@@ -161,7 +161,7 @@ def penalty_solves(large: bool) -> Iterator[Row]:  # noqa: ARG001  # all are sma
 
 def _penalty_solve(problem: Generated, size: str, x: Vector) -> Iterator[Row]:
     q: Any = objectives_of(problem)
-    oracle, lower = FastOracle(problem, Call(ALPHA)), lower_level(q, x)
+    oracle, lower = FastOracle(problem, OracleCall(ALPHA)), lower_level(q, x)
     h_width = OracleParameters().h_width(REPAIRED, ALPHA**3, q.B_norm)
     rho = activation_weights(q.h(x, lower.y_star), lower.lam, h_width=h_width, lam_width=0.1)
     L = PenaltyLagrangian(q, x, oracle.weights, lower.y_star, lower.lam, rho)
@@ -198,7 +198,7 @@ def _sampling(n: int, model: str, pairing: str) -> Row:
     problem = parse_problem({"kind": "generated", "family": "paper-experiment", "n": n, "noise": noise})
     y, zero = np.full(n, 0.25), np.zeros(2 * n)
     given = Stages(y_star=y, lam=zero, rho=zero, y_penalty=y + 0.01)
-    call, rng = Call(0.1, REPAIRED.choose(noise_pairing=pairing), given=given), np.random.default_rng(0)
+    call, rng = OracleCall(0.1, REPAIRED.choose(noise_pairing=pairing), given=given), np.random.default_rng(0)
     mine, theirs = minima(
         lambda: hypergradient_samples(problem, np.zeros(n), call, rng=rng, replications=count),
         lambda: rng.standard_normal((count, blocks * n)),
@@ -224,7 +224,7 @@ def growth(large: bool) -> Iterator[str]:
 
 def _one_call(d: int, lower: LowerName) -> float:
     parameters, rng = OracleParameters(N_g=N_G, lower_level=lower), np.random.default_rng(0)
-    oracle = FastOracle(drawn("paper-experiment", d, None), Call(ALPHA, parameters=parameters))
+    oracle = FastOracle(drawn("paper-experiment", d, None), OracleCall(ALPHA, parameters=parameters))
     return minima(walking(lambda x: oracle(x, rng), d), most=30)[0]
 
 

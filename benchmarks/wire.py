@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from f2csa_ref.one_thread import one_thread
 from spec import parse_problem
 from verify.subjects import Call, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.wire.client import WireSubject
 
 REPEATS = 400
@@ -47,10 +47,10 @@ def measure(n: int) -> dict[str, float]:
     call = Call(
         alpha=0.1, y_star=rng.standard_normal(n), lam=h**2, rho=rng.random(2 * n), y_penalty=rng.standard_normal(n)
     )
-    here = Stages(ReferenceSubject())
+    here = StageCalls(ReferenceSubject())
     served = shlex.join([sys.executable, "-m", "verify.subjects.wire.serve", "reference"])
     with WireSubject(served) as subject:
-        there = Stages(subject)
+        there = StageCalls(subject)
         started = time.perf_counter()
         there.activation(x, x, 0.1, 0.1)
         start = 1e6 * (time.perf_counter() - started)
@@ -70,7 +70,7 @@ def measure(n: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    with threadpool_limits(1):
+    with one_thread():
         rows = [measure(n) for n in (2, 50, 200)]
     for row in rows:
         print(json.dumps({name: round(value, 1) for name, value in row.items()}))

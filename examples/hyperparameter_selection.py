@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from f2csa_ref import (
-    Call,
+    OracleCall,
     Setting,
     SmoothObjectives,
     SolveReport,
@@ -137,7 +137,7 @@ def select(data: Data, *, calls: int = 300, seed: int = 0) -> SolveReport:
     x_0 = np.zeros(GROUPS)
     box = (LOWEST,) * GROUPS, (HIGHEST,) * GROUPS
     inside = box_projection(*(np.array(ends) for ends in box))
-    constants = estimate_constants(bilevel, x_0, Call(ALPHA), rng=np.random.default_rng(seed), projection=inside)
+    constants = estimate_constants(bilevel, x_0, OracleCall(ALPHA), rng=np.random.default_rng(seed), projection=inside)
     outer = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
     setting = Setting(
         x_0=tuple(x_0), alpha=ALPHA, outer=outer, constants=constants, seed=seed, output="smallest", project_onto=box

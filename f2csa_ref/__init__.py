@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import f2csa_ref.own_spec  # noqa: F401  # first, so that all else finds it
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import Call, Hypergradient, Stages, hypergradient
+from f2csa_ref.algorithm_1 import Hypergradient, OracleCall, Stages, hypergradient
 from f2csa_ref.algorithm_2 import OuterTrace, box_projection, clip, outer_loop
 from f2csa_ref.error_certificate import ErrorCertificate
 from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_level, lower_level_runs, primal_dual
@@ -30,7 +30,6 @@ __all__ = [
     "Accuracy",
     "AccurateAnswer",
     "Assumed",
-    "Call",
     "Constants",
     "Draws",
     "ErrorCertificate",
@@ -40,6 +39,7 @@ __all__ = [
     "LowerLevelError",
     "LowerLevelSolution",
     "Objectives",
+    "OracleCall",
     "OuterTrace",
     "PenaltyLagrangian",
     "PenaltySolution",

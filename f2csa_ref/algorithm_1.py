@@ -43,7 +43,7 @@ NOTHING_GIVEN = Stages()
 
 
 @dataclass(frozen=True)
-class Call:
+class OracleCall:
     """What one oracle call is given besides problem, point and generator; each as :func:`hypergradient` says."""
 
     alpha: float
@@ -89,7 +89,7 @@ class Hypergradient:
 
 
 def oracle(
-    q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None = None, *, noisy: bool = True
+    q: Objectives, x: Vector, call: OracleCall, rng: np.random.Generator | None = None, *, noisy: bool = True
 ) -> Hypergradient:
     """Algorithm 1 at x, its input checked; a given stage is used as it is, and ``noisy`` is line 6's."""
     reading, parameters, draws, given = call.reading, call.parameters, call.draws, call.given.checked(q.m, q.p)
@@ -184,10 +184,12 @@ def hypergradient(
         array([0.990099])
     """
     assumed = (Assumed() if certify else None) if isinstance(certify, bool) else certify
-    return checked_oracle(objectives_of(problem), x, Call(alpha, reading, parameters, given, draws, tol, assumed), rng)
+    return checked_oracle(
+        objectives_of(problem), x, OracleCall(alpha, reading, parameters, given, draws, tol, assumed), rng
+    )
 
 
-def checked_oracle(q: Objectives, x: Vector, call: Call, rng: np.random.Generator | None) -> Hypergradient:
+def checked_oracle(q: Objectives, x: Vector, call: OracleCall, rng: np.random.Generator | None) -> Hypergradient:
     """Algorithm 1 at any x, refused as :func:`hypergradient` says; a shared sample is drawn first, for all lines."""
     x = as_vector(x, q.n, "x")
     reading, parameters, draws, noisy = call.reading, call.parameters, call.draws, q.noise.model != "none"
@@ -214,7 +216,7 @@ def _diverged(x: Vector, lower: LowerLevelSolution) -> Hypergradient:
     return Hypergradient(lower.y_star, lower.lam, rho, y, terms, grad, lower.counts, lower, shift=y)
 
 
-def _counts(call: Call, lower: LowerLevelSolution | None, penalty: PenaltySolution | None) -> dict[str, int]:
+def _counts(call: OracleCall, lower: LowerLevelSolution | None, penalty: PenaltySolution | None) -> dict[str, int]:
     parts = [] if lower is None else [lower.counts]
     if call.given.rho is None:
         parts.append({"row_products": 2})

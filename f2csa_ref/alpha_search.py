@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from f2csa_ref.active_piece import Piece, likely_rows, spectral
-from f2csa_ref.algorithm_1 import Call, Hypergradient, oracle
+from f2csa_ref.algorithm_1 import Hypergradient, OracleCall, oracle
 from f2csa_ref.curvature import curvature
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.map_constants import Assumed, has_second_derivatives
@@ -58,7 +58,7 @@ class Try:
 class Search:
     """The alphas tried at one point with one solution of the lower level, until a bound is at most ``allowed``."""
 
-    def __init__(self, q: Objectives, x: Vector, call: Call, assumed: Assumed, allowed: float) -> None:
+    def __init__(self, q: Objectives, x: Vector, call: OracleCall, assumed: Assumed, allowed: float) -> None:
         self.q, self.x, self.call, self.assumed, self.allowed = q, x, call, assumed, allowed
         self.largest = LARGEST if q.C_f == 0 else min(LARGEST, math.sqrt(q.mu_g / (2 * q.C_f)))
         self.tries: list[Try] = []
@@ -85,7 +85,7 @@ class Search:
 
     def best(self) -> tuple[Try, str]:
         """The largest alpha tried at which the value is as allowed, else that of the least, and why it is not."""
-        sizes = Sizes.at(self.q, self.x, self.lower, self.call.parameters.lam_width, self.assumed)
+        sizes = SearchSizes.at(self.q, self.x, self.lower, self.call.parameters.lam_width, self.assumed)
         alpha: float | str = self.call.alpha or sizes.alpha(AIM * self.allowed)
         while isinstance(alpha, float):
             alpha = min(max(alpha, SMALLEST), self.largest)
@@ -186,7 +186,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SearchSizes:
     """What a first alpha and a stop are chosen by: guesses where norms are not known, which no bound rests on.
 
     ``slope`` is the length of grad_y f at the pair, ``weight`` the least of the likely rows' weights.
@@ -202,7 +202,7 @@ class Sizes:
     C_g: float
 
     @classmethod
-    def at(cls, q: Objectives, x: Vector, lower: LowerLevelSolution, lam_width: float, assumed: Assumed) -> Sizes:
+    def at(cls, q: Objectives, x: Vector, lower: LowerLevelSolution, lam_width: float, assumed: Assumed) -> SearchSizes:
         y, lam = lower.y_star, lower.lam
         if lower.status == "diverged":
             return cls(1.0, 0.0, 1.0, 0.0, math.inf, 1.0, q.mu_g, q.C_g)

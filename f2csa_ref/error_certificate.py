@@ -29,7 +29,7 @@ from f2csa_ref.active_piece import Pair, Piece, Saddle, judged, likely_rows
 from f2csa_ref.confidence import NoiseRadius, noise_radius
 from f2csa_ref.curvature import curvature
 from f2csa_ref.map_constants import Assumed, constants, has_second_derivatives, in_the_ball
-from f2csa_ref.near_kinks import Estimate, HullDistance, hull_distance
+from f2csa_ref.near_kinks import HullDistance, KinkEstimate, hull_distance
 from f2csa_ref.objectives import HolderObjectives, QuadraticObjectives
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.piece_errors import Findings, newton
@@ -110,7 +110,7 @@ def certify(
         noise = noise_radius(L, w, pairing, samples, assumed.level, assumed.variance)
     hull = None
     if not isinstance(q, HolderObjectives):
-        hull = hull_distance(Estimate(L, w, dual, noise.radius), pair, assumed, factorise=saddle is not None)
+        hull = hull_distance(KinkEstimate(L, w, dual, noise.radius), pair, assumed, factorise=saddle is not None)
     if pair.undecided:
         return ErrorCertificate(why_not=pair.why_undecided(), noise=noise, hull=hull)
     if isinstance(q, HolderObjectives) and not in_the_ball(q, L.x, w, pair):

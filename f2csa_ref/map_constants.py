@@ -54,7 +54,7 @@ class Assumed:
 
 
 @dataclass(frozen=True)
-class Constants:
+class MapConstants:
     """Bounds of the norms of f_xy, Y, its part tangent to active rows, and Λ; H and s of g; how far Y and Λ are open.
 
     ``estimated`` are not known to be bounds, ``stated`` were given.
@@ -71,7 +71,7 @@ class Constants:
     stated: tuple[str, ...] = ()
 
 
-def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) -> Constants:
+def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) -> MapConstants:
     """The constants that a bound needs, from the problem where it has them, else as assumed."""
     q, piece = pair.piece.q, pair.piece
     given = {name: getattr(assumed, name) for name in ("L_y", "f_xy", "g_xy", "holder", "variance")}
@@ -101,7 +101,7 @@ def constants(x: Vector, pair: Pair, saddle: Saddle | None, assumed: Assumed) ->
     tangent = math.inf
     if saddle is None and (assumed.L_y is None or isinstance(q, QuadraticObjectives)):
         tangent = piece.tangent_norm(q.g_xy if isinstance(q, QuadraticObjectives) else g_xy)
-    return Constants(f_xy, L_y, min(tangent, L_y), L_lam, holder, open_Y, open_Lam, estimated, stated)
+    return MapConstants(f_xy, L_y, min(tangent, L_y), L_lam, holder, open_Y, open_Lam, estimated, stated)
 
 
 def _of_smooth(

@@ -71,7 +71,7 @@ class _Held:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class KinkEstimate:
     """What the estimate was made of: L, the shift w (m,), the dual part (n,), and the radius of its noise."""
 
     L: PenaltyLagrangian
@@ -80,7 +80,7 @@ class Estimate:
     noise: float = 0.0
 
 
-def hull_distance(made: Estimate, pair: Pair, assumed: Assumed, *, factorise: bool) -> HullDistance | None:
+def hull_distance(made: KinkEstimate, pair: Pair, assumed: Assumed, *, factorise: bool) -> HullDistance | None:
     """The statement for rows that ``pair`` leaves undecided and, with second derivatives, for weights in (0, 1).
 
     ``None`` where there are no such rows, or only the latter and nobody asked; these are left out where with them there
@@ -154,12 +154,12 @@ def _held(L: PenaltyLagrangian, J: tuple[int, ...], *, factorise: bool) -> _Held
     return _Held(judged(piece, L.x, y, lam), saddle)
 
 
-def _findings(made: Estimate, held: _Held, assumed: Assumed) -> Findings:
+def _findings(made: KinkEstimate, held: _Held, assumed: Assumed) -> Findings:
     c = constants(made.L.x, held.pair, held.saddle, assumed)
     return Findings(made.L, made.w, made.dual, held.pair, held.saddle, c)
 
 
-def _with_maps(made: Estimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
+def _with_maps(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
     """The shortest combination of the known differences, and what is left open of each."""
     findings = [_findings(made, held, assumed) for held in family.values()]
     errors = np.array([np.sum(list(one.parts.values()), axis=0) for one in findings])
@@ -188,7 +188,7 @@ def _shortest(rows: Matrix) -> Vector:
     return np.asarray(weights / weights.sum())
 
 
-def _by_gradients(made: Estimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
+def _by_gradients(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
     """The module's formula with norms for Y and Λ, but on sure rows, where ``Y' B' = A'``."""
     q, alpha_1 = made.L.objectives, made.L.alpha.alpha_1
     findings = {J: _findings(made, held, assumed) for J, held in family.items()}

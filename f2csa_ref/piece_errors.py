@@ -15,7 +15,7 @@ import numpy as np
 
 from f2csa_ref.active_piece import EPS, Pair, Piece, Saddle
 from f2csa_ref.curvature import curvature
-from f2csa_ref.map_constants import Constants
+from f2csa_ref.map_constants import MapConstants
 from f2csa_ref.objectives import Objectives, QuadraticObjectives
 from f2csa_ref.penalty import PenaltyLagrangian
 from spec.exact import Vector
@@ -30,7 +30,7 @@ class Findings:
     dual: Vector
     pair: Pair
     saddle: Saddle | None
-    c: Constants
+    c: MapConstants
 
     @property
     def counts(self) -> dict[str, int]:

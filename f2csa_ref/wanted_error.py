@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from f2csa_ref import scipy_late as sp
-from f2csa_ref.algorithm_1 import Call, Hypergradient
+from f2csa_ref.algorithm_1 import Hypergradient, OracleCall
 from f2csa_ref.alpha_search import Search
 from f2csa_ref.confidence import noise_radius
 from f2csa_ref.error_certificate import ErrorCertificate
@@ -135,11 +135,11 @@ def hypergradient_within(
     """
     q = objectives_of(problem)
     wanted = accuracy if isinstance(accuracy, Accuracy) else Accuracy(accuracy)
-    return answer_within(q, as_vector(x, q.n, "x"), wanted, Call(0.0, reading, parameters), rng)
+    return answer_within(q, as_vector(x, q.n, "x"), wanted, OracleCall(0.0, reading, parameters), rng)
 
 
 def answer_within(
-    q: Objectives, x: Vector, accuracy: Accuracy, call: Call, rng: np.random.Generator | None
+    q: Objectives, x: Vector, accuracy: Accuracy, call: OracleCall, rng: np.random.Generator | None
 ) -> AccurateAnswer:
     """The same, beginning at the call's alpha, or at one of its own where that is 0.
 

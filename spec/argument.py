@@ -32,7 +32,7 @@ _FORMULA = re.compile(r"\$\$(.+)\$\$", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Piece:
+class ArgumentPiece:
     """Some words of a passage, and what they are tied to, if anything.
 
     Attributes:
@@ -48,22 +48,22 @@ class Piece:
     elsewhere: bool = False
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[ArgumentPiece]:
     """A text cut where its ties begin and end, in order."""
     at = 0
     for found in _SPAN.finditer(text):
         if found.start() > at:
-            yield Piece(text[at : found.start()])
+            yield ArgumentPiece(text[at : found.start()])
         yield _tied(found)
         at = found.end()
     if at < len(text):
-        yield Piece(text[at:])
+        yield ArgumentPiece(text[at:])
 
 
-def _tied(found: re.Match[str]) -> Piece:
+def _tied(found: re.Match[str]) -> ArgumentPiece:
     if said := found["said"]:
-        return Piece(_sentences().get(int(said), ""), int(said), elsewhere=bool(found["see"]))
-    return Piece(found["words"], int(found["number"] or 0), found["statement"] or "")
+        return ArgumentPiece(_sentences().get(int(said), ""), int(said), elsewhere=bool(found["see"]))
+    return ArgumentPiece(found["words"], int(found["number"] or 0), found["statement"] or "")
 
 
 @lru_cache(maxsize=1)
@@ -138,7 +138,7 @@ class ArgumentPassage(Frozen):
         return tuple((formula[1], True) if formula else (part, False) for formula, part in found)
 
     @property
-    def ties(self) -> tuple[Piece, ...]:
+    def ties(self) -> tuple[ArgumentPiece, ...]:
         """All its tied words: of the text, of the steps, and of what takes their place."""
         texts = (*self.texts, *(step.repaired for step in self.steps))
         return tuple(piece for text in texts for piece in pieces(text) if piece.number or piece.statement)

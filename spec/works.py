@@ -25,7 +25,7 @@ Property = Literal[
 Power = Annotated[Fraction, BeforeValidator(Fraction), PlainSerializer(str)]
 
 
-class Work(Frozen):
+class CitedWork(Frozen):
     """One work by others.
 
     Args:
@@ -64,31 +64,31 @@ class Work(Frozen):
         return self.properties.issuperset(properties)
 
 
-class _File(Frozen):
+class _WorksFile(Frozen):
     """The file of works.
 
     Args:
         works: Each of them, in order.
     """
 
-    works: tuple[Work, ...]
+    works: tuple[CitedWork, ...]
 
 
 @lru_cache(maxsize=1)
-def load_works() -> dict[str, Work]:
+def load_works() -> dict[str, CitedWork]:
     """All works by id.
 
     Raises:
         InvalidInputError: If the file is malformed or an id repeats.
     """
-    works = parse_toml(_File, package_text("works.toml"), "works.toml").works
+    works = parse_toml(_WorksFile, package_text("works.toml"), "works.toml").works
     found = {work.id: work for work in works}
     if len(found) != len(works):
         raise InvalidInputError("works.toml", "ids must not repeat", [work.id for work in works])
     return found
 
 
-def find(name: str) -> Work:
+def find(name: str) -> CitedWork:
     """Look a work up by id.
 
     Raises:

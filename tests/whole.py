@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from verify.campaign.store.dependencies import House
+from verify.campaign.store.dependencies import CodeHouse
 
 HERE = Path(__file__).parent
 RECORD = HERE / "whole.json"
@@ -134,7 +134,7 @@ class Whole:
         elif self.named:
             return
         else:
-            state = House().whole
+            state = CodeHouse().whole
             played = {one for name, ids in found.items() for one in sampled(ids, MANY[name].one_in, state)}
             kept = [item for item in items if kind_of(item.nodeid) not in MANY or item.nodeid in played]
         self.config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
@@ -156,7 +156,7 @@ class Whole:
         for name, ids in self.passed.items():
             made[name] = {
                 "passed": len(ids), "ids": digest([*ids]), "data": digest_of_data(MANY[name]),
-                "sources": House().whole[:16],
+                "sources": CodeHouse().whole[:16],
             }  # fmt: skip
         made = {name: made[name] for name in MANY if name in made and name not in self.failed}
         RECORD.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from verify.campaign.run import run
     from verify.conformance.judge import conform
     from verify.conformance.model import Conformance
-    from verify.report.faces import Report
     from verify.report.model import Result
+    from verify.report.report_files import Report
     from verify.subjects import Call, MissingCapabilityError, Subject
 
 
@@ -59,7 +59,7 @@ _HOMES = {
     "Call": "verify.subjects",
     "MissingCapabilityError": "verify.subjects",
     "Subject": "verify.subjects",
-    "Report": "verify.report.faces",
+    "Report": "verify.report.report_files",
     "Result": "verify.report.model",
     "parametrize_with_claims": "verify.campaign.pytest_plugin",
 }

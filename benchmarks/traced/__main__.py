@@ -1,6 +1,6 @@
 """``python -m benchmarks.traced [--all|--record] [PROGRAM ...]``: does ``conform --trace`` name the mistake's line?
 
-Each blind slip of ``slips.toml``, with ``--all`` of the other lists too, is written as a source file; its line is sought
+Each blind slip of ``slips.toml``, with ``--all`` of the other lists too, is written as a file; its line is sought
 as ``f2csa conform --trace`` does, in a process of its own and within its limit. ``--record`` writes ``record.json``
 and the tables of ``docs/trace.md``.
 """

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from verify.conformance.trace.seen_values import Watch
-from verify.conformance.trace.traced_calls import Question, questions_of
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
 from verify.conformance.trace.traced_runs import loop_questions
 from verify.conformance.trace.tracing import TRACED, search
 from verify.conformance.trace.user_modules import forget, rewriting
 from verify.conformance.trace.value_replacement import Replacement
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.subjects import MissingCapabilityError
 from verify.subjects.protocol import offers
 
@@ -62,7 +62,7 @@ class Slip:
         return text[: text.index(self.old)].count("\n") + 1
 
 
-class MeasuredSlip(Frozen):
+class MeasuredSlip(FrozenData):
     """What was named for a slip.
 
     Args:
@@ -89,7 +89,7 @@ class MeasuredSlip(Frozen):
         return f"{self.program}:{self.line} {self.verdict} {list(self.named)} {self.seconds:.1f} s | {self.new}"
 
 
-class MeasuredProgram(Frozen):
+class MeasuredProgram(FrozenData):
     """A right program.
 
     Args:
@@ -130,7 +130,7 @@ def measured_program(program: str) -> MeasuredProgram:
     named = tuple(line for line, _ in _named(_source(program)))
     with _on_path(HERE / "programs"):
         questions = _questions()
-        watch = Watch()
+        watch = ValueWatch()
         with rewriting(watch):
             rewritten = _module(program).Subject
         plain = _module(program).Subject
@@ -138,7 +138,7 @@ def measured_program(program: str) -> MeasuredProgram:
     return MeasuredProgram(program=program, named=named, cost=round(times[0] / times[1], 2))
 
 
-def _time(kind: Any, watch: Watch, questions: list[Question]) -> float:
+def _time(kind: Any, watch: ValueWatch, questions: list[TracedQuestion]) -> float:
     asked = [q for q in questions if offers(kind, "hypergradient" if q.stage == "samples" else q.stage)]
     replacement = Replacement(kind, watch, time.monotonic() + 1e6)
     spent = []
@@ -153,7 +153,7 @@ def _time(kind: Any, watch: Watch, questions: list[Question]) -> float:
     return min(spent)
 
 
-def _questions() -> list[Question]:
+def _questions() -> list[TracedQuestion]:
     made = [q for stage in TRACED if stage != "optimise" for q in questions_of(stage, (), lambda probe: probe)]
     return [*made, *loop_questions()]
 
@@ -170,7 +170,7 @@ def _named(source: str) -> list[tuple[int, str]]:
 
 def _wrong_stages(kind: Any) -> list[str]:
     """The stages that the judge would find wrong, by the same questions; all are looked at where it finds none."""
-    replacement = Replacement(kind, Watch(), time.monotonic() + 1e6)
+    replacement = Replacement(kind, ValueWatch(), time.monotonic() + 1e6)
     wrong: dict[str, None] = {}
     for question in _questions():
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 from benchmarks.traced.measuring_lines import PROGRAMS, MeasuredProgram, MeasuredSlip, Verdict
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 
 RECORD = Path(__file__).parent / "record.json"
 PAGE = Path(__file__).parents[2] / "docs" / "trace.md"
@@ -18,7 +18,7 @@ STYLES = dict(zip(PROGRAMS, (
 ), strict=True))  # fmt: skip
 
 
-class Record(Frozen):
+class Record(FrozenData):
     """Everything that was measured."""
 
     slips: tuple[MeasuredSlip, ...]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call, Stages, oracle
+from f2csa_ref.algorithm_1 import OracleCall, Stages, oracle
 from f2csa_ref.algorithm_2 import Oracle, OuterTrace, finished, outer_loop
 from f2csa_ref.baselines.ds_blo import DsBloParameters, ds_blo_step
 from f2csa_ref.baselines.exact_parent import PigdParameters, in_unit_ball, pigd_step
@@ -37,7 +37,7 @@ ANY_RUN = OuterParameters(goldstein_radius=1.0, epsilon=1.0, D=1.0, eta=1.0, M=1
 """Stands where a single answer asks for no run."""
 
 
-class ExactLowerLevel:
+class ExactLowerLevelSubject:
     """What all of them share: the exact pair."""
 
     def lower_level(self, problem: Problem, x: Vector) -> tuple[Vector, Vector]:
@@ -53,7 +53,7 @@ def refuse_given(call: Any) -> None:
         raise NotImplementedError(f"it makes no penalty estimate from a given {', '.join(given)}")
 
 
-class Implicit(ExactLowerLevel):
+class Implicit(ExactLowerLevelSubject):
     """The implicit gradient, an oracle without an outer loop of its own."""
 
     name = "implicit gradient"
@@ -98,7 +98,7 @@ class Stepping(ABC):
 
 
 @dataclass
-class _Tilted(ExactLowerLevel, Stepping):
+class _Tilted(ExactLowerLevelSubject, Stepping):
     """Implicit gradients under a perturbation drawn for the call."""
 
     sampled: ClassVar[bool] = True
@@ -144,7 +144,7 @@ class DsBlo2(DsBlo):
     option = "II"
 
 
-class _Penalty(ExactLowerLevel):
+class _Penalty(ExactLowerLevelSubject):
     """The parent's penalty estimate, without noise: Algorithm 1's lines with a hard active set."""
 
     def hypergradient(self, problem: Problem, x: Vector, call: Any, rng: np.random.Generator | None) -> Vector:  # noqa: ARG002  # deterministic
@@ -160,7 +160,7 @@ class _Penalty(ExactLowerLevel):
         hard = (lower.active & ~lower.weakly_active).astype(np.float64)
         given = {"y_star": lower.y_star, "lam": lower.lam, "rho": hard, "y_penalty": None}
         given |= {name: getattr(call, name) for name in given if getattr(call, name) is not None}
-        return oracle(q, x, Call(call.alpha, call.reading, given=Stages(**given)), noisy=False).hypergradient
+        return oracle(q, x, OracleCall(call.alpha, call.reading, given=Stages(**given)), noisy=False).hypergradient
 
 
 class Pigd(_Penalty, Stepping):
@@ -200,7 +200,7 @@ class Parent(_Penalty, Clipped):
     name = "parent"
 
 
-class ZerothOrder(ExactLowerLevel, Clipped):
+class ZerothOrder(ExactLowerLevelSubject, Clipped):
     """The zeroth-order method."""
 
     name = "zeroth-order"

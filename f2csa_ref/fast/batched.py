@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
-from f2csa_ref.fast.batched_blocks import Block, BoxRows, DenseRows, Work
+from f2csa_ref.algorithm_1 import OracleCall
+from f2csa_ref.fast.batched_blocks import BatchedWork, Block, BoxRows, DenseRows
 from f2csa_ref.fast.batched_lower_level import BatchedLowerLevel, Pairs
 from f2csa_ref.fast.batched_minimiser import BatchedHessian, Minimisers, minimise_batch
 from f2csa_ref.fast.device_arrays import Array, Arrays, as_points, require_finite
@@ -96,11 +96,11 @@ class BatchedOracle:
     """
 
     problem: Problem | QuadraticObjectives
-    call: Call
+    call: OracleCall
     xp: Any = np
     device: Any = None
     precision: Precision = "float64"
-    work: Work = field(default_factory=Work, init=False)
+    work: BatchedWork = field(default_factory=BatchedWork, init=False)
 
     def __post_init__(self) -> None:
         call, parameters = self.call, self.call.parameters
@@ -191,7 +191,9 @@ class BatchedOracle:
             out[:] = of_f + alpha.alpha_1 * of_g
         return self.arrays.of(noise)
 
-    def _answer(self, values: tuple[Array, ...], pairs: Pairs, found: Minimisers, before: Work) -> BatchedEstimate:
+    def _answer(
+        self, values: tuple[Array, ...], pairs: Pairs, found: Minimisers, before: BatchedWork
+    ) -> BatchedEstimate:
         samples = self.call.parameters.N_g * len(found.steps)
         evaluations = int(found.steps.sum()) + len(found.steps)
         counts = {

@@ -18,7 +18,7 @@ from spec.exact import Matrix
 
 
 @dataclass
-class Work:
+class BatchedWork:
     """Products of a block with all points at once, the matrix-vector products that they stand for, and factorisations.
 
     These are of Gram matrices of rows, one a point.
@@ -34,7 +34,7 @@ class Block:
     """A block of the problem, on the device; a zero one or a multiple of I is not multiplied."""
 
     arrays: Arrays
-    work: Work
+    work: BatchedWork
     matrix: Matrix
     dtype: Any = None
     multiple: float | None = field(init=False, default=None)
@@ -68,13 +68,13 @@ class DenseRows:
     """Rows B y >= r of any form, for many r and y at once."""
 
     arrays: Arrays
-    work: Work
+    work: BatchedWork
     B: Matrix
     dtype: Any = None
 
     def __post_init__(self) -> None:
         self._block = Block(self.arrays, self.work, self.B, self.dtype)
-        self._squares = Block(self.arrays, Work(), self.B**2, self.dtype)
+        self._squares = Block(self.arrays, BatchedWork(), self.B**2, self.dtype)
 
     def times(self, y: Array) -> Array:
         """B y, (K, p)."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.algorithm_2 import Oracle, OuterState
 from f2csa_ref.fast.oracle import FastOracle
 from f2csa_ref.objectives import Objectives
@@ -26,10 +26,10 @@ class FastComputing:
         InvalidInputError: If the fast oracle cannot answer such calls, on such a problem.
     """
 
-    def __init__(self, q: Objectives, call: Call) -> None:
+    def __init__(self, q: Objectives, call: OracleCall) -> None:
         self.q, self._values = q, fast_oracle(q, call)
 
-    def answers(self, call: Call, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
+    def answers(self, call: OracleCall, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
         """Algorithm 1 as a function of x, (n,) to (n,); without noise where that is asked for."""
         oracle = fast_oracle(self.q if noisy else without_noise(self.q), call)
         return lambda x: oracle(x, rng).hypergradient
@@ -39,7 +39,7 @@ class FastComputing:
         return self._values.value(x)
 
 
-def fast_oracle(q: Objectives, call: Call) -> FastOracle:
+def fast_oracle(q: Objectives, call: OracleCall) -> FastOracle:
     """The oracle for objectives that are quadratic; refused for others."""
     return FastOracle(q, call)  # type: ignore[arg-type]  # it refuses what is not quadratic
 

@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.fast.prepared_lower import prepared_lower
-from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, Pair
+from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, FirstOrderPair
 from f2csa_ref.lower_level.solution import LowerLevelError
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
@@ -97,7 +97,7 @@ class FastOracle:
     """
 
     problem: Problem | QuadraticObjectives
-    call: Call
+    call: OracleCall
     precision: Precision = "float64"
     tally: Tally = field(default_factory=Tally, init=False)
 
@@ -196,7 +196,7 @@ class FastOracle:
         )  # fmt: skip
 
 
-def supported(q: object, call: Call, precision: str) -> QuadraticObjectives:
+def supported(q: object, call: OracleCall, precision: str) -> QuadraticObjectives:
     """What a fast oracle can serve, or a refusal by the argument's name."""
     if not isinstance(q, QuadraticObjectives):
         raise InvalidInputError("problem", "must be quadratic for the fast oracle")
@@ -221,7 +221,7 @@ class _FirstOrderLower:
     def __init__(self, oracle: FastOracle) -> None:
         q = oracle.q
         self.q, self.g_yy = q, oracle.g_yy
-        self.solver, self.pair = FirstOrder(q, q.bounds), Pair(np.zeros(q.m), np.zeros(q.p))
+        self.solver, self.pair = FirstOrder(q, q.bounds), FirstOrderPair(np.zeros(q.m), np.zeros(q.p))
         self.tol = LOWER_SHARE * oracle.weights.inner_tol
         self.steps = oracle.call.parameters.lower_level_steps
 
@@ -240,7 +240,7 @@ class _FirstOrderLower:
         return {"y": self.pair.y.tolist(), "lam": self.pair.lam.tolist()}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        self.pair = Pair(np.array(memory["y"]), np.array(memory["lam"]))
+        self.pair = FirstOrderPair(np.array(memory["y"]), np.array(memory["lam"]))
 
 
 def _listed(values: Any) -> list[float] | None:

@@ -33,7 +33,7 @@ SLOW, HEAVIER, HEAVIEST = 0.25, 4.0, 1e5
 
 
 @dataclass
-class Pair:
+class FirstOrderPair:
     """Where a solve starts and ends, the gradients of g it took, and the products with B or its transpose."""
 
     y: Vector
@@ -50,7 +50,7 @@ def over_box(
     *,
     tol: float,
     steps: int,
-) -> Pair:
+) -> FirstOrderPair:
     """Minimise over lower <= y <= upper to a distance of at most ``tol``; ``lam`` is C_g times the last step's push.
 
     y ← proj(v - ∇g(v) / C_g) with Nesterov's momentum, dropped whenever it points uphill; ``curvature`` is (mu_g, C_g).
@@ -71,10 +71,12 @@ def over_box(
         y = y_next
         if float(moved @ moved) <= max(enough, ROUNDED * math.sqrt(float(y @ y))) ** 2:
             break
-    return Pair(y, push, taken)
+    return FirstOrderPair(y, push, taken)
 
 
-def over_rows(q: Objectives, grad: Gradient, r: Vector, start: Pair, *, tol: float, steps: int) -> Pair:
+def over_rows(
+    q: Objectives, grad: Gradient, r: Vector, start: FirstOrderPair, *, tol: float, steps: int
+) -> FirstOrderPair:
     """Minimise over B y >= r until infeasibility, in units of |B|, and slope, in units of C_g, are at most ``tol``."""
     # Rows without y bind nothing: whether they hold is not the solver's to say.
     B, norm = q.B, q.B_norm or 1.0
@@ -101,7 +103,7 @@ def over_rows(q: Objectives, grad: Gradient, r: Vector, start: Pair, *, tol: flo
         if change > SLOW * before and beta * norm**2 < HEAVIEST * q.C_g:
             beta *= HEAVIER
         before, inner = change, max(tol, min(0.1 * inner, 0.1 * change))
-    return Pair(y, lam, gradients, products)
+    return FirstOrderPair(y, lam, gradients, products)
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,12 @@ class FirstOrder:
     q: Objectives
     bounds: Bounds | None
 
-    def solve(self, grad: Gradient, r: Vector, start: Pair, *, tol: float, steps: int) -> Pair:
+    def solve(self, grad: Gradient, r: Vector, start: FirstOrderPair, *, tol: float, steps: int) -> FirstOrderPair:
         """The pair for rows B y >= r, from a start; ``grad`` is that of g in y."""
         if self.bounds is None:
             return over_rows(self.q, grad, r, start, tol=tol, steps=steps)
         found = over_box(grad, self.bounds.ends(r), (self.q.mu_g, self.q.C_g), start.y, tol=tol, steps=steps)
-        return Pair(found.y, self.bounds.multipliers(found.lam), found.gradients)
+        return FirstOrderPair(found.y, self.bounds.multipliers(found.lam), found.gradients)
 
 
 def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevelSolution:
@@ -132,7 +134,9 @@ def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> Lower
     start = np.zeros(q.m)
     tol = TARGET * (1.0 + float(np.linalg.norm(q.grad_y_g(x, start))) / q.C_g)
     solver = FirstOrder(q, bounds_of(q.B))
-    found = solver.solve(lambda y: q.grad_y_g(x, y), q.A @ x - q.b, Pair(start, np.zeros(q.p)), tol=tol, steps=steps)
+    found = solver.solve(
+        lambda y: q.grad_y_g(x, y), q.A @ x - q.b, FirstOrderPair(start, np.zeros(q.p)), tol=tol, steps=steps
+    )
     here = Candidate(q, x, found.y, found.lam, sizes(q, x, found.y, found.lam))
     if not here.residual <= ACCEPTED_RESIDUAL:
         rule = "raise lower_level_steps, or check that rows are feasible and C_g bounds the curvature of g(x, .)"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.algorithm_1 import Call, oracle
+from f2csa_ref.algorithm_1 import OracleCall, oracle
 from f2csa_ref.lower_level.primal_dual import pairs_of_runs, seen_by_runs
 from f2csa_ref.many.penalty_runs import descend
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
@@ -38,7 +38,7 @@ ROWS = 1 << 12
 def hypergradient_runs(
     problem: Problem | Objectives,
     x: Vector,
-    call: Call,
+    call: OracleCall,
     *,
     rng: np.random.Generator,
     replications: int = 1,
@@ -88,7 +88,7 @@ def hypergradient_runs(
 def hypergradient_samples(
     problem: Problem | Objectives,
     x: Vector,
-    call: Call,
+    call: OracleCall,
     *,
     rng: np.random.Generator | None = None,
     replications: int = 1,
@@ -159,7 +159,7 @@ def _means(samples: FloatArray) -> Matrix:
     return np.asarray(long.sum(axis=0).reshape(R, k) / N)
 
 
-def _mean_of_rows(L: PenaltyLagrangian, w: Vector, call: Call, rng: np.random.Generator) -> Vector:
+def _mean_of_rows(L: PenaltyLagrangian, w: Vector, call: OracleCall, rng: np.random.Generator) -> Vector:
     """Mean noise of one large batch, shape (n,), summed a few thousand samples at a time."""
     q, samples = L.objectives, call.parameters.N_g
     total_noise = np.zeros(q.n)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.wanted_error import Accuracy, AccurateAnswer, answer_within
 from spec.exact import Vector
@@ -87,13 +87,13 @@ class StepErrors:
 class CertifiedSteps:
     """Answers of at most a wanted error; each begins its search for alpha where the last one ended."""
 
-    def __init__(self, q: Objectives, accuracy: Accuracy, call: Call, counts: Counter[str]) -> None:
+    def __init__(self, q: Objectives, accuracy: Accuracy, call: OracleCall, counts: Counter[str]) -> None:
         self.q, self.accuracy, self.call, self.counts = q, accuracy, call, counts
         self.alpha, self.errors = call.alpha, StepErrors()
 
     def answer(self, z: Vector, rng: np.random.Generator) -> Vector:
         """The estimate at z, (n,) to (n,)."""
-        call = Call(self.alpha, self.call.reading, self.call.parameters)
+        call = OracleCall(self.alpha, self.call.reading, self.call.parameters)
         made = answer_within(self.q, z, self.accuracy, call, rng)
         if made.met:
             self.alpha = made.next_alpha

@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from f2csa_ref.algorithm_2 import Oracle, OuterState, Projection, RunState, advance
-from f2csa_ref.solver.trace import Block, TraceWriter, has_header, restore
+from f2csa_ref.solver.trace import TraceBlock, TraceWriter, has_header, restore
 from spec.exact import Vector
 from spec.parameters import OuterParameters
 
@@ -71,8 +71,8 @@ class Watch(Generic[State]):
     """
 
     value: Callable[[Vector], float | None]
-    check: Callable[[Block], None]
-    told: Callable[[Block], None] | None = None
+    check: Callable[[TraceBlock], None]
+    told: Callable[[TraceBlock], None] | None = None
     started: Callable[[int], None] | None = None
     error: Callable[[], dict[str, Any]] | None = None
 
@@ -84,13 +84,13 @@ def run_blocks(
     rng: np.random.Generator,
     counts: Counter[str],
     into: tuple[Recording, Watch[State]],
-) -> tuple[State, list[Block], int]:
+) -> tuple[State, list[TraceBlock], int]:
     """Run K blocks of M steps: the last state, the blocks, and the call at which this process took over.
 
     ``counts`` is changed in place: the method's oracle adds to it, and a resumed run begins with those on record.
     """
     recording, watch = into
-    blocks: list[Block] = []
+    blocks: list[TraceBlock] = []
     found = None
     if recording.trace is not None and recording.resume and has_header(recording.trace):
         found = restore(recording.trace, recording.header, rng)
@@ -111,7 +111,7 @@ def run_blocks(
             if state.t % outer.M == 0:
                 x_bar = state.x_bar[-1]
                 error = None if watch.error is None else watch.error()
-                block = Block(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], watch.value(x_bar), error)
+                block = TraceBlock(len(state.x_bar) - 1, state.t, x_bar, state.grad_mean[-1], watch.value(x_bar), error)
                 blocks.append(block)
                 writer.block(block)
                 writer.state(state.to_dict(), rng, counts)

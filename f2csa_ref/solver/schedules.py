@@ -12,7 +12,7 @@ from typing import Literal, Protocol, get_args
 import numpy as np
 from pydantic import ValidationError
 
-from f2csa_ref.algorithm_1 import Call, checked_oracle
+from f2csa_ref.algorithm_1 import OracleCall, checked_oracle
 from f2csa_ref.algorithm_2 import Oracle, Projection
 from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.many.hypergradient_runs import hypergradient_samples
@@ -59,7 +59,7 @@ class Constants:
 def estimate_constants(
     problem: Problem | Objectives,
     x_0: Vector,
-    call: Call,
+    call: OracleCall,
     *,
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
@@ -94,7 +94,7 @@ class Computing(Protocol):
     def q(self) -> Objectives:
         """The problem."""
 
-    def answers(self, call: Call, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
+    def answers(self, call: OracleCall, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
         """Algorithm 1 as a function of x, (n,) to (n,); without noise where that is asked for."""
 
     def value(self, x: Vector) -> float | None:
@@ -107,7 +107,7 @@ class Pages:
 
     q: Objectives
 
-    def answers(self, call: Call, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
+    def answers(self, call: OracleCall, rng: np.random.Generator | None, *, noisy: bool = True) -> Oracle:
         q = self.q if noisy else without_noise(self.q)
         return lambda x: checked_oracle(q, x, call, rng).hypergradient
 
@@ -129,7 +129,7 @@ class Vicinity:
 def constants_by(
     how: Computing,
     x_0: Vector,
-    call: Call,
+    call: OracleCall,
     *,
     rng: np.random.Generator,
     given: Mapping[ConstantName, float] = MappingProxyType({}),
@@ -252,7 +252,7 @@ def _value_if_any(how: Computing, x: Vector) -> float | None:
         return None
 
 
-def _bias(how: Computing, x: Vector, call: Call) -> float:
+def _bias(how: Computing, x: Vector, call: OracleCall) -> float:
     """Change of the noise-free estimate when alpha is halved, 4/3 of it: exact to leading order for a bias ~ α²."""
     exact = replace(call, parameters=call.parameters.model_copy(update={"lower_level": "exact", "N_g": 1}))
     # At the least alpha allowed it is doubled instead.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from f2csa_ref.algorithm_1 import Call, checked_oracle
+from f2csa_ref.algorithm_1 import OracleCall, checked_oracle
 from f2csa_ref.algorithm_2 import OuterTrace, OutputRule, box_projection, finished
 from f2csa_ref.baselines.exact_parent import ParentParameters
 from f2csa_ref.baselines.implicit_gradient import factorisations
@@ -26,7 +26,7 @@ from f2csa_ref.sampling import DEFAULTS
 from f2csa_ref.solver.certified_steps import CertifiedSteps, StepErrors
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method, Recording, Watch, run_blocks
 from f2csa_ref.solver.schedules import Constants, value_at
-from f2csa_ref.solver.trace import SCHEMA, Block
+from f2csa_ref.solver.trace import SCHEMA, TraceBlock
 from f2csa_ref.wanted_error import Accuracy
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import Vector
@@ -123,7 +123,7 @@ class SolveReport:
 
     setting: Setting
     trace: OuterTrace
-    blocks: tuple[Block, ...]
+    blocks: tuple[TraceBlock, ...]
     counts: dict[str, int]
     resumed_at: int = 0
     ignored_noise: bool = False
@@ -214,7 +214,7 @@ def solve(
     *,
     trace: Path | None = None,
     resume: bool = False,
-    on_block: Callable[[Block], None] | None = None,
+    on_block: Callable[[TraceBlock], None] | None = None,
     on_start: Callable[[int], None] | None = None,
 ) -> SolveReport:
     """Run Algorithm 2 on Algorithm 1's answers, or the rival that ``setting.method`` names.
@@ -249,13 +249,13 @@ def solve(
     if setting.accuracy is not None:
         if setting.method != F2csaParameters():
             raise InvalidInputError("accuracy", "is for f2csa with the plain oracle", setting.method.name)
-        call = Call(setting.alpha, setting.reading, setting.oracle)
+        call = OracleCall(setting.alpha, setting.reading, setting.oracle)
         steps = CertifiedSteps(q, setting.accuracy, call, counts)
         method, error = RememberingMomentum(steps.answer, setting.outer, projection, oracle=steps), steps.finished_block
     elif not isinstance(setting.method, F2csaParameters):
         method = rival_method(setting.method, around)
     elif setting.method.fast:
-        oracle = fast_oracle(q, Call(setting.alpha, setting.reading, setting.oracle))
+        oracle = fast_oracle(q, OracleCall(setting.alpha, setting.reading, setting.oracle))
         answers = counted(oracle, counts)
         method, value = RememberingMomentum(answers, setting.outer, projection, oracle=oracle), oracle.value
     else:
@@ -272,7 +272,7 @@ def solve(
 
 def _algorithm_2(setting: Setting, around: Surroundings) -> Method[Any]:
     """Algorithm 2 on Algorithm 1's answers."""
-    call = Call(setting.alpha, setting.reading, setting.oracle)
+    call = OracleCall(setting.alpha, setting.reading, setting.oracle)
 
     def answer(z: Vector, rng: np.random.Generator) -> Vector:
         estimate = checked_oracle(around.objectives, z, call, rng)
@@ -289,7 +289,7 @@ def as_vector_or_inf(values: tuple[float, ...], n: int) -> Vector:
     return np.array(values, dtype=np.float64)
 
 
-def _require_bounded(block: Block, setting: Setting) -> None:
+def _require_bounded(block: TraceBlock, setting: Setting) -> None:
     constants = setting.constants
     limit = DIVERGED * math.sqrt(constants.second_moment)
     if block.grad_norm > limit:

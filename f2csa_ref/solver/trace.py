@@ -24,7 +24,7 @@ SEAL = "sha256"
 
 
 @dataclass(frozen=True)
-class Block:
+class TraceBlock:
     """What a trace says of block k, from 0: the oracle calls up to its end, its mean point and mean answer, both (n,).
 
     ``F`` is its value at the mean point, where values of f are offered; ``error`` what is certified of the errors of
@@ -66,7 +66,7 @@ class TraceWriter:
         if self.file is not None:
             self.file.close()
 
-    def block(self, block: Block) -> None:
+    def block(self, block: TraceBlock) -> None:
         """Write a finished block."""
         entry = {"kind": "block", "k": block.k, "calls": block.calls, "x_bar": block.x_bar.tolist(),
                  "grad_mean": block.grad_mean.tolist(), "grad_norm": block.grad_norm, "F": block.F}  # fmt: skip
@@ -117,7 +117,7 @@ def read_header(path: Path) -> dict[str, Any]:
 
 def restore(
     path: Path, header: dict[str, Any], rng: np.random.Generator
-) -> tuple[dict[str, Any], list[Block], Counter[str]] | None:
+) -> tuple[dict[str, Any], list[TraceBlock], Counter[str]] | None:
     """The last state on record, with the blocks before it; the file is cut after it, the generator set to it.
 
     Raises:
@@ -143,12 +143,12 @@ def restore(
 
 def _checked(
     path: Path, header: dict[str, Any], last: dict[str, Any], lines: list[dict[str, Any]], rng: np.random.Generator
-) -> tuple[dict[str, Any], list[Block], Counter[str]]:
+) -> tuple[dict[str, Any], list[TraceBlock], Counter[str]]:
     """A state and its blocks as values, where they fit together; the generator is set to it."""
     rule = "must hold blocks and states that fit together: begin the run anew"
     n, outer = len(header["x_0"]), header["outer"]
     try:
-        blocks = [Block(line["k"], line["calls"], np.array(line["x_bar"]), np.array(line["grad_mean"]), line["F"],
+        blocks = [TraceBlock(line["k"], line["calls"], np.array(line["x_bar"]), np.array(line["grad_mean"]), line["F"],
                         line.get("error")) for line in lines]  # fmt: skip
         places = [(block.k, block.calls) for block in blocks]
         whole = [(k, (k + 1) * outer["M"]) for k in range(last["t"] // outer["M"])]

@@ -15,7 +15,7 @@ from tests.verify.own_results import own_results
 from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import answers, misses
 from verify.subjects.loading import end, load_subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ADAPTERS = {
@@ -89,7 +89,7 @@ def test_the_repaired_claims_hold_for_an_adapter(subject):
 
 
 def test_an_adapter_answers_the_test_vectors(subject):
-    stages, met = Stages(subject), set()
+    stages, met = StageCalls(subject), set()
     for vector in all_vectors()[::EACH_NTH]:
         if vector.rejects is None and stages.offers(vector.stage):
             met.add(vector.stage)

@@ -15,7 +15,7 @@ from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.stage_comparison import look
 from verify.method.lines import Stage
 from verify.subjects.loading import end, load_subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.wire import self_test
 
 RUNTIMES = {"node_subject": "node", **{example: command[0] for example, command in COMPILERS.items()}}
@@ -46,7 +46,7 @@ def test_a_compiled_example_speaks_the_wire(compiled):
 def test_a_compiled_example_agrees_in_every_stage(compiled):
     subject = load_subject(compiled)
     try:
-        seen = look(Stages(subject))
+        seen = look(StageCalls(subject))
     finally:
         end(subject)
     status = {finding.stage: finding.status for finding in seen.findings}
@@ -62,7 +62,7 @@ def test_a_planted_mistake_is_caught_in_its_stage(mistake: Planted, tmp_path, mo
         name = f"{mistake.example}.adapter:{CLASSES[mistake.example]}"
     subject, upto = load_subject(name), get_args(Stage).index(mistake.stage) + 1
     try:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         seen = look(stages, only=get_args(Stage)[:upto])
         told = [blame for blame in explain_all(stages, seen) if blame.stage == mistake.stage]
     finally:

@@ -6,8 +6,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from f2csa_ref import (
-    Call,
     Draws,
+    OracleCall,
     Stages,
     draw_shapes,
     hypergradient,
@@ -187,7 +187,7 @@ def test_line_six_noise_is_f_plus_alpha_1_times_g(toy1):
 @pytest.mark.parametrize("N_g", [1, 4])
 def test_the_samples_have_the_derived_variance(toy1, model, pairing, variance, N_g):
     reading = REPAIRED.choose(noise_pairing=pairing)
-    samples = hypergradient_samples(noisy(toy1, model), ONE, Call(0.1, reading, OracleParameters(N_g=N_g)),
+    samples = hypergradient_samples(noisy(toy1, model), ONE, OracleCall(0.1, reading, OracleParameters(N_g=N_g)),
                                     rng=np.random.default_rng(0), replications=40_000)  # fmt: skip
     assert samples.shape == (40_000, 1)
     assert samples.var() == pytest.approx(variance / N_g, rel=0.05)
@@ -202,20 +202,22 @@ def test_many_samples_are_averaged_in_chunks(toy1, monkeypatch):
     made = hypergradient(noisy(toy1), ONE, alpha=0.1, parameters=parameters, rng=np.random.default_rng(0))
     z = np.random.default_rng(0).standard_normal(1000)
     assert made.hypergradient[0] == pytest.approx(0.99009901 + 0.1 * z.mean(), abs=1e-8)
-    samples = hypergradient_samples(noisy(toy1), ONE, Call(0.1, parameters=parameters), replications=50,
+    samples = hypergradient_samples(noisy(toy1), ONE, OracleCall(0.1, parameters=parameters), replications=50,
                                     rng=np.random.default_rng(1))  # fmt: skip
     assert samples.std() == pytest.approx(0.1 / np.sqrt(1000), rel=0.4)
 
 
 def test_jump_noise_sits_on_the_first_component(random_rows):
     problem = noisy(random_rows(3, 3, 2, 5), "jump", 1, on=("g.x",))
-    samples = hypergradient_samples(problem, np.zeros(3), Call(0.5), rng=np.random.default_rng(0), replications=2000)
+    samples = hypergradient_samples(
+        problem, np.zeros(3), OracleCall(0.5), rng=np.random.default_rng(0), replications=2000
+    )
     assert samples[:, 0].std() > 0
     assert not np.ptp(samples[:, 1:], axis=0).any()
 
 
 def test_samples_without_noise_are_the_estimate(toy1):
-    samples = hypergradient_samples(toy1, ONE, Call(0.1), replications=3)
+    samples = hypergradient_samples(toy1, ONE, OracleCall(0.1), replications=3)
     np.testing.assert_array_equal(samples, np.tile(hypergradient(toy1, ONE, alpha=0.1).hypergradient, (3, 1)))
 
 
@@ -249,7 +251,7 @@ def test_a_diverging_lower_level_is_said_and_nothing_is_made_up(toy1):
     assert np.isnan(made.y_penalty).all()
     assert made.lower_level.status == "diverged"
     assert "diverged" in made.notes[0]
-    samples = hypergradient_samples(toy1, ONE, Call(0.1, AS_WRITTEN, parameters), replications=2)
+    samples = hypergradient_samples(toy1, ONE, OracleCall(0.1, AS_WRITTEN, parameters), replications=2)
     assert np.isnan(samples).all()
 
 
@@ -281,11 +283,11 @@ def test_noise_needs_a_source(toy1):
     with pytest.raises(InvalidInputError, match=r"^rng: must be given"):
         hypergradient(noisy(toy1), ONE, alpha=0.1)
     with pytest.raises(InvalidInputError, match=r"^rng: must be given"):
-        hypergradient_samples(noisy(toy1), ONE, Call(0.1), replications=2)
+        hypergradient_samples(noisy(toy1), ONE, OracleCall(0.1), replications=2)
     with pytest.raises(InvalidInputError, match=r"^draws.f_x: must have shape \(1, 1\)"):
         hypergradient(noisy(toy1), ONE, alpha=0.1, draws=Draws())
     with pytest.raises(InvalidInputError, match=r"^replications: must be >= 1"):
-        hypergradient_samples(toy1, ONE, Call(0.1), replications=0)
+        hypergradient_samples(toy1, ONE, OracleCall(0.1), replications=0)
     parameters = OracleParameters(lower_level="primal-dual")
     with pytest.raises(InvalidInputError, match=r"^draws: cannot serve"):
         hypergradient(noisy(toy1), ONE, alpha=0.1, reading=SHARED, parameters=parameters, draws=Draws())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from f2csa_ref import Assumed, Call, SmoothObjectives, Stages, hypergradient, objectives_of
+from f2csa_ref import Assumed, OracleCall, SmoothObjectives, Stages, hypergradient, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
 from spec import REPAIRED, InvalidInputError, OracleParameters, parse_problem
 from spec.atlas import find
@@ -29,7 +29,7 @@ def test_noise_stays_within_its_radius_as_often_as_said(make, model, pairing, N_
     problem = make({"y": [1, 0], "xy": [[1, 0], [0, 1]]}, {"yy": [[1, 0], [0, 2]], "y": [1, -1]},
                    {"A": [[1, 0]], "B": [[1, 0]], "b": [100]}, noise=noise)  # fmt: skip
     reading, parameters = REPAIRED.choose(noise_pairing=pairing), OracleParameters(N_g=N_g)
-    call = Call(0.3, reading, parameters, certify=Assumed(level=0.8))
+    call = OracleCall(0.3, reading, parameters, certify=Assumed(level=0.8))
     x, rng, q = np.array([0.3, -0.2]), np.random.default_rng(1), objectives_of(problem)
     quiet = checked_oracle(objectives_of(problem.model_copy(update={"noise": type(problem.noise)()})), x, call, None)
     first = checked_oracle(q, x, call, rng)

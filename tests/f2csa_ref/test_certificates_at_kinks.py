@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.error_bounds import FIRST, SECOND, Case
-from f2csa_ref import Call, LowerLevelError, Stages, hypergradient, objectives_of
+from f2csa_ref import LowerLevelError, OracleCall, Stages, hypergradient, objectives_of
 from f2csa_ref.active_piece import judged
 from f2csa_ref.algorithm_1 import checked_oracle
 from spec import InvalidInputError, parse_problem
@@ -53,7 +53,7 @@ def test_next_to_a_kink_a_bound_holds_or_is_refused(random_rows):
         slope = zip(problem.arrays.g_y.tolist(), rows[0], strict=True)
         data["g"]["y"] = [str(Fraction(value) - entry * (first - to)) for value, entry in slope]
         moved = parse_problem(data)
-        case = Case(moved, np.zeros(n), Call(0.05), exact_gradient(moved, [0] * n), plain=True)
+        case = Case(moved, np.zeros(n), OracleCall(0.05), exact_gradient(moved, [0] * n), plain=True)
         for assumed in (SECOND, FIRST):
             try:
                 answer = case.answer(assumed)
@@ -98,7 +98,7 @@ def rough_calls(draw):
         for name, size in sizes.items() if draw(st.booleans())
     }  # fmt: skip
     x = [draw(fractions(3)) for _ in range(problem.n)]
-    return problem, x, Call(draw(st.sampled_from([0.3, 0.1, 0.03])), given=Stages(**values))
+    return problem, x, OracleCall(draw(st.sampled_from([0.3, 0.1, 0.03])), given=Stages(**values))
 
 
 @given(rough_calls(), st.sampled_from([SECOND, FIRST]))

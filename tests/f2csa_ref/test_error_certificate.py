@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.error_bounds import FIRST, SECOND, Case, cases
-from f2csa_ref import Call, Stages
+from f2csa_ref import OracleCall, Stages
 from f2csa_ref.active_piece import Piece, spectral
 from tests.f2csa_ref.conftest import quadratic
 from verify.truth.lower_level import hypergradient as exact_gradient
@@ -32,7 +32,7 @@ def small(f, g, rows, x, **given_stages):
     """A call with n = 1 on which the bounds of norms are sharp."""
     problem, x = quadratic(f, g, rows), np.array([float(x)])
     stages = Stages(**{name: np.atleast_1d(np.asarray(value, dtype=float)) for name, value in given_stages.items()})
-    return Case(problem, x, Call(0.1, given=stages), exact_gradient(problem, x.tolist()), plain=False)
+    return Case(problem, x, OracleCall(0.1, given=stages), exact_gradient(problem, x.tolist()), plain=False)
 
 
 FREE, MOVES, SKEW = {"A": [[0]], "B": [[1]], "b": [100]}, {"A": [[1]], "B": [[1]]}, {"A": [[1]], "B": [[1, 0]]}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.error_bounds import FIRST, SECOND, Case, cases
-from f2csa_ref import Accuracy, Assumed, Call, hypergradient, hypergradient_within, objectives_of
+from f2csa_ref import Accuracy, Assumed, OracleCall, hypergradient, hypergradient_within, objectives_of
 from f2csa_ref.algorithm_1 import checked_oracle
 from f2csa_ref.alpha_search import ROUNDED
 from f2csa_ref.confidence import noise_radius
@@ -36,7 +36,7 @@ def made():
 
 def again(case, answer, **changes):
     """The same call with something chosen otherwise, certified."""
-    call = Call(**({"alpha": answer.alpha, "tol": answer.tol, "certify": SECOND} | changes))
+    call = OracleCall(**({"alpha": answer.alpha, "tol": answer.tol, "certify": SECOND} | changes))
     return checked_oracle(objectives_of(case.problem), case.x, call, None)
 
 
@@ -174,7 +174,7 @@ def test_noise_takes_as_many_samples_as_fit(model):
             fewer = noise_radius(L, one.shift, "common", answer.N_g - 1, 0.95).radius
             assert answer.bound - one.certificate.noise.radius + fewer > error
         tried += 1
-        within += Case(problem, case.x, Call(0.1), case.truth, plain=True).error(one) <= error
+        within += Case(problem, case.x, OracleCall(0.1), case.truth, plain=True).error(one) <= error
     assert tried >= 10
     assert within >= 0.75 * tried  # 95 % each, given the stages
 

@@ -78,6 +78,15 @@ def test_no_second_file_of_one_name(package: str) -> None:
     assert [name for name, count in names.items() if count > 1 and name not in MODELS] == []
 
 
+def test_a_class_name_means_one_thing() -> None:
+    homes: dict[str, list[str]] = {}
+    for name, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+
+
 def test_no_new_room_at_the_top() -> None:
     assert {path.name for path in (ROOT / "verify").iterdir() if path.name != "__pycache__"} == ROOMS
 

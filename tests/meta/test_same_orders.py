@@ -13,12 +13,12 @@ import verify
 from verify.evidence.model import superscript
 from verify.evidence.undecided import rough
 from verify.report.corrections import corrections_in
-from verify.report.faces import Report
 from verify.report.headline import headline, plain
+from verify.report.report_files import Report
 from verify.report.site import story
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.failure_causes import Cause, cause_texts, causes
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ITEMS = {
@@ -38,10 +38,10 @@ def report() -> Report:
 
 @pytest.fixture(scope="module")
 def found(report: Report) -> dict[str, Cause]:
-    return {cause.text.statement: cause for cause in causes(Site.of(report).at_front)}
+    return {cause.text.statement: cause for cause in causes(SiteFrame.of(report).at_front)}
 
 
-def of(cause: Cause) -> tuple[Number, Number]:
+def of(cause: Cause) -> tuple[CellNumber, CellNumber]:
     """What the front page says of it, as written and repaired."""
     assert cause.repaired is not None
     return cause.site.number(cause.written), cause.site.number(cause.repaired)
@@ -70,7 +70,7 @@ def test_the_readme_says_the_orders_of_the_front_page(found: dict[str, Cause]) -
 
 
 def test_the_terminal_and_the_front_page_say_the_same(report: Report, found: dict[str, Cause]) -> None:
-    (page,) = story.pages(Site.of(report))
+    (page,) = story.pages(SiteFrame.of(report))
     stream = io.StringIO()
     Console(file=stream, width=100, color_system=None).print(headline(report))
     shown, printed = plain(page.body), " ".join(stream.getvalue().split())

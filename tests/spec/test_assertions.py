@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError, load_claims
 from spec.assertions import FREE, GRANTED, Inventory, PaperAssertion, load_assertions
-from spec.works import Work, find, load_works
+from spec.works import CitedWork, find, load_works
 from tests.spec.test_claims import VERDICT_WORDS
 
 INVENTORY = load_assertions()
@@ -110,9 +110,9 @@ def test_a_work_says_something_only_where_it_was_looked_up() -> None:
         "ghadimi-2018", "chen-2024-finding", "kwon-2024-complexity",
     }  # fmt: skip
     with pytest.raises(ValueError, match="only there"):
-        Work.model_validate({"id": "a", "reference": "A", "properties": ["stochastic"]})
+        CitedWork.model_validate({"id": "a", "reference": "A", "properties": ["stochastic"]})
     with pytest.raises(ValueError, match="only there"):
-        Work.model_validate({"id": "a", "reference": "A", "place": "abstract"})
+        CitedWork.model_validate({"id": "a", "reference": "A", "place": "abstract"})
     with pytest.raises(InvalidInputError, match="did you mean zhang-2020"):
         find("zhang-202")
 

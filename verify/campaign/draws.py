@@ -17,7 +17,7 @@ from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, statements_asked
 from verify.checks.measuring.case import Profile, checks
 from verify.checks.measuring.where_asked import can_draw
-from verify.report.draws_model import DrawRow, Draws, StratumRow
+from verify.report.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.model import NAMED, Result
 from verify.report.wording import FAULT
 from verify.truth.strata import strata_of_draw
@@ -80,7 +80,7 @@ class _Counted:
             self.high = value if self.high is None else max(self.high, value)
 
 
-def gathered(results: Iterable[Result], draws: int) -> tuple[Draws, list[Result]]:
+def gathered(results: Iterable[Result], draws: int) -> tuple[DrawnProblems, list[Result]]:
     """Results on draws counted by statement, reading and family, and in full what a report must show.
 
     Shown are, of each row, the first faults and the first refutations of a repaired statement.
@@ -109,7 +109,7 @@ def gathered(results: Iterable[Result], draws: int) -> tuple[Draws, list[Result]
         StratumRow(stratum=stratum, problems=len(problems[stratum]), verdicts=dict(sorted(strata[stratum].items())))
         for stratum in sorted(strata)
     )
-    return Draws(each=draws, rows=made, strata=covered), shown
+    return DrawnProblems(each=draws, rows=made, strata=covered), shown
 
 
 UNSETTLED = "UNSETTLED"

@@ -59,7 +59,7 @@ from verify.report.model import NAMED, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
-from verify.subjects.protocol import TRUSTED, Stages
+from verify.subjects.protocol import TRUSTED, StageCalls
 from verify.truth.lower_level import DegenerateLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.scenario import WITH_MAPS
@@ -224,7 +224,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     found = checks()[task.claim]
     case = Case(
         claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, sense=sense,
-        instance=instance, stages=Stages(subject), profile=find_profile(task.profile),
+        instance=instance, stages=StageCalls(subject), profile=find_profile(task.profile),
         rng=np.random.default_rng([task.seed, zlib.crc32(task.key.encode())]), seed=task.seed,
         level=level_of(task.effort), ledger=Ledger(given=task.continuation), noise=stated_noise(task.noise),
     )  # fmt: skip

@@ -26,9 +26,9 @@ from spec.settings import load_settings
 from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.executors.named import factory_of
-from verify.campaign.hands import on
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.summary import is_unanswered
+from verify.campaign.worker_choice import on
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.report.model import Result
@@ -38,7 +38,7 @@ from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict, combine
 
 if TYPE_CHECKING:
-    from verify.campaign.executors.gang import AnyExecutor
+    from verify.campaign.executors.remote_workers import AnyExecutor
 
 ARGUMENT = "claim"
 _OPEN = ExitStack()

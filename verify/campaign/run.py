@@ -16,26 +16,26 @@ from verify.campaign.ahead import FEW, Ahead
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.draws import drawn_tasks, gathered, how_many
 from verify.campaign.expectations import require_askable, set_apart
-from verify.campaign.hands import Hands, loaded, on
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.run_environment import NOISE, environment, machine, of_every_machine, versions, whereabouts
 from verify.campaign.store.addresses import Addresses, installed, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled
-from verify.campaign.surroundings import NOISE, environment, machine, of_every_machine, versions, whereabouts
+from verify.campaign.worker_choice import TaskWorkers, loaded, on
 from verify.checks.measuring.case import ProfileName, find_profile
 from verify.evidence.anytime import NoiseClass
 from verify.evidence.budget import level_of
-from verify.report.faces import Report
 from verify.report.model import NAMED as ALL_READINGS
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import Subject, name_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.time_limits import check_limit
 
 if TYPE_CHECKING:
-    from verify.campaign.executors.gang import AnyExecutor
+    from verify.campaign.executors.remote_workers import AnyExecutor
 
 Progress = Callable[[int, int, str], None]
 """Called with (tasks done, tasks in all, what was just done)."""
@@ -187,7 +187,7 @@ class _Asked:
 
 
 def _carried_out(
-    asked: _Asked, hands: Hands, books: Books, progress: Progress | None, until: Callable[[Result], bool] | None
+    asked: _Asked, hands: TaskWorkers, books: Books, progress: Progress | None, until: Callable[[Result], bool] | None
 ) -> Report:
     """Produce what is not kept, and make the report of that and of what is."""
     request, kept, addresses = asked.request, books.store, books.addresses
@@ -229,7 +229,7 @@ def _carried_out(
     return report.after(books.taken, books.notices)
 
 
-def _with_machines_of(request: Request, books: Books, hands: Hands) -> Request:
+def _with_machines_of(request: Request, books: Books, hands: TaskWorkers) -> Request:
     """The request with all machines that results are from: those of an executor's workers, and of what was kept."""
     others = [request.environment | dict(one) for one in sorted(hands.machines)]
     if others:

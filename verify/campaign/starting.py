@@ -45,7 +45,7 @@ def context() -> Any:
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context = multiprocessing.get_context(method)
     if method == "forkserver":
-        context.set_forkserver_preload(["verify.campaign.ready", "verify.campaign.plan", "f2csa_ref"])
+        context.set_forkserver_preload(["verify.campaign.worker_imports", "verify.campaign.plan", "f2csa_ref"])
     return context
 
 

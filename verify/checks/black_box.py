@@ -15,7 +15,7 @@ import numpy as np
 from spec import Noise, OracleParameters, Problem, Quadratic, parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import h_width, regular_truth, sweep_ends
-from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
+from verify.checks.measuring.samples import ADDITIVE, SampleSetting, second_moment
 from verify.checks.measuring.silence import require_noise
 from verify.evidence.betting import VarianceBound
 from verify.evidence.model import Evidence, Point
@@ -195,7 +195,7 @@ def variance_from_outside(case: Case) -> Measurement:
     return Measurement((*found, compare(quantity, off, "<=", AN_ANSWER, context={"alpha": alpha})), values)
 
 
-def _unaided(case: Case, truth: Truth, alpha: float, N_g: int) -> Setting:
+def _unaided(case: Case, truth: Truth, alpha: float, N_g: int) -> SampleSetting:
     """A setting whose call is given nothing."""
     plain = case.call(alpha, parameters=OracleParameters(N_g=N_g))
-    return replace(Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g), call=plain)
+    return replace(SampleSetting.at(case, truth, alpha, ADDITIVE, N_g=N_g), call=plain)

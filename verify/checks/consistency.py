@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from spec.claims import find as find_claim
 from spec.extract import Extract, Passage, PassageKind, corrected_extract, load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.proofs.paper.findings import Finding
+from verify.proofs.paper.findings import PaperFinding
 from verify.proofs.paper.linting import RULES, lint
 
 UNUSED = "label-unused"
@@ -29,7 +29,7 @@ class Compared:
     besides: tuple[str, ...] = ()
     least: int = 2
 
-    def findings(self, extract: Extract) -> list[Finding]:
+    def findings(self, extract: Extract) -> list[PaperFinding]:
         """What the rules find about them."""
         return [finding for finding in lint(extract, self.rules) if self._meant(finding.subject)]
 
@@ -86,7 +86,7 @@ def counted(extract: Extract, compared: Compared, quantity: str) -> Measurement:
     return Measurement((number, enough), values, "; ".join(finding.why for finding in found[:1]))
 
 
-def _lines(finding: Finding) -> str:
+def _lines(finding: PaperFinding) -> str:
     return f"line {finding.line}" + (f" against line {finding.there.line}" if finding.there is not None else "")
 
 

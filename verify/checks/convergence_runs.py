@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.solver.schedules import estimate_constants, schedule
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.charts import Plot, Series
-from verify.experiments.bench import Bench
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import Unit
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     ALPHA,
     DSBLO_2,
     F2CSA,
@@ -26,8 +26,8 @@ from verify.experiments.contenders import (
     Contender,
 )  # fmt: skip
 from verify.experiments.convergence_words import NAMED, SIMILAR
-from verify.experiments.courses import Course
 from verify.experiments.tuning import TUNING_SEED, Budget, Judging, lowest, run_cell, share, tuned
+from verify.experiments.work_cells import Bench
 
 DIMENSION, CONDITION, RADIUS = 50, 10.0, 0.1
 WORK = Budget(1_500.0)
@@ -200,6 +200,6 @@ def steady_fall(case: Case) -> Measurement:
 
 def derived(at: Course, calls: int) -> tuple[Contender, int]:
     """F2CSA with D and η of the budget's schedule, and its number of calls."""
-    constants = estimate_constants(at.objectives, at.x_0, Call(ALPHA), rng=np.random.default_rng([at.seed, 1]))
+    constants = estimate_constants(at.objectives, at.x_0, OracleCall(ALPHA), rng=np.random.default_rng([at.seed, 1]))
     found = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
     return Contender(F2CSA, found.D, eta=found.eta, fast=True), found.T

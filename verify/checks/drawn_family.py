@@ -16,7 +16,7 @@ from verify.evidence.model import Relation
 from verify.truth.algebra.numbers import Real, add, double, times
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import Pairing, variance
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 DIMENSION = 50
 DRAWS, CONSTRUCTED = 200, 4
@@ -95,7 +95,8 @@ def readings_apart(problem: Quadratic, x: Sequence[Fraction], on: tuple[NoisyGra
     dual = pairing = 0.0
     for alpha in ALPHAS:
         cancelled, frozen = (
-            evaluate(Setting(problem, at, alpha, REPAIRED.choose(dual_term=kept))) for kept in ("cancelled", "frozen")
+            evaluate(ExactSetting(problem, at, alpha, REPAIRED.choose(dual_term=kept)))
+            for kept in ("cancelled", "frozen")
         )
         pairs = zip(frozen.hypergradient, cancelled.hypergradient, strict=True)
         dual = max(dual, *(_apart(a, b) for a, b in pairs))

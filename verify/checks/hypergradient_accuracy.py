@@ -13,7 +13,7 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.pair_laws import PAIR_LAWS, part_of_pair
 from verify.checks.measuring.premises import additive, at_truth, estimate, regular_truth
-from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, Setting, second_moment
+from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, SampleSetting, second_moment
 from verify.checks.measuring.silence import require_noise
 from verify.evidence.budget import Share
 from verify.evidence.decisions import VarianceDecision
@@ -23,7 +23,7 @@ from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.orders import bent, beside_law
 from verify.evidence.premises_of_laws import law_of_variance
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.geometry import Geometry, solve
@@ -76,7 +76,7 @@ def mean_squared_error(case: Case) -> Measurement:
             low, high = mean_square_interval(moments, each, isotropic=True, worth=laws[-1].worth)
             at, square = {"alpha": point.at}, moments.mean_square
             estimates.append(
-                Estimate(at, square, None, low, high, moments.count, point.measured, "exponent (mean squares)")
+                SweepEstimate(at, square, None, low, high, moments.count, point.measured, "exponent (mean squares)")
             )
         worst = min(laws, key=lambda taken: taken.worth)
         stated = {"error_rate": case.share.error, "law": worst.law, "checked": worst.checked}
@@ -94,7 +94,7 @@ def mean_squared_error(case: Case) -> Measurement:
     return Measurement((rate, of_pair, law), values_at("mean squared error at alpha", rate.points), note)
 
 
-def _exact_law(settings: Sequence[Setting], truth: Truth) -> RateEvidence:
+def _exact_law(settings: Sequence[SampleSetting], truth: Truth) -> RateEvidence:
     """The exact mean squared error against alpha, in support."""
     points = []
     for setting in settings:
@@ -104,12 +104,12 @@ def _exact_law(settings: Sequence[Setting], truth: Truth) -> RateEvidence:
     return fit_rate(points, quantity="mean squared error, exact law", variable="alpha", role="support")
 
 
-def _straightened(estimates: Sequence[Estimate], law: RateEvidence, share: Share) -> RateEvidence:
+def _straightened(estimates: Sequence[SweepEstimate], law: RateEvidence, share: Share) -> RateEvidence:
     """Power of alpha in the samples, what its exact law bends divided out."""
     return beside_law(estimates, law, lambda straight: _raw(straight, share))
 
 
-def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:
+def _raw(estimates: Sequence[SweepEstimate], share: Share) -> RateEvidence:
     return bent(fit_power_law(estimates, share, quantity="mean squared error at N_g = σ²/α²")["alpha"])
 
 
@@ -117,10 +117,10 @@ def _raw(estimates: Sequence[Estimate], share: Share) -> RateEvidence:
 def decomposition(case: Case) -> Measurement:
     """MSE given the stages against 2 variance + 2 bias² as written, variance + bias² repaired."""
     truth = regular_truth(case.instance)
-    quiet = Setting.at(case, truth, PREASYMPTOTIC, LOUD)
+    quiet = SampleSetting.at(case, truth, PREASYMPTOTIC, LOUD)
     bias = exact_bias(case.instance, truth, quiet.geometry, dual_term=case.reading.dual_term)
     N_g = max(1, round(second_moment(quiet, LOUD) / bias**2)) if bias > 0 else 1
-    setting = Setting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
+    setting = SampleSetting.at(case, truth, PREASYMPTOTIC, LOUD, N_g=N_g)
     n, variance = len(case.x), second_moment(setting, LOUD) / N_g
     if not case.as_written:
         require_noise(setting, variance)
@@ -144,7 +144,7 @@ def decomposition(case: Case) -> Measurement:
 
 
 def _with_own_variance(
-    decision: SquareBound, setting: Setting, errors: Sampler, squared_bias: float, said: str
+    decision: SquareBound, setting: SampleSetting, errors: Sampler, squared_bias: float, said: str
 ) -> ComparisonEvidence:
     """Less noise than the problem states is allowed: its own variance, from other draws, takes the stated one's place.
 
@@ -177,7 +177,7 @@ def conditional_mean(case: Case) -> Measurement:
     """
     truth = regular_truth(case.instance)
     alpha = 0.1
-    quiet = Setting.at(case, truth, alpha, ADDITIVE)
+    quiet = SampleSetting.at(case, truth, alpha, ADDITIVE)
     n, m = len(case.x), len(truth.y_star)
     geometry = quiet.geometry
     # So many samples that the conditional variance is a quarter of alpha², like the batch σ²/α² asks.
@@ -248,9 +248,9 @@ def _white(draws: Vector) -> Vector:
     return np.asarray(np.linalg.solve(root, centred.T).T)
 
 
-def _spent(case: Case, truth: Truth, alpha: float) -> Setting:
+def _spent(case: Case, truth: Truth, alpha: float) -> SampleSetting:
     n_sigma = len(case.x) * FAINT.scale("f.x") ** 2
-    setting = Setting.at(case, truth, alpha, FAINT, N_g=max(1, ceil(n_sigma / alpha**2 - 1e-9)))
+    setting = SampleSetting.at(case, truth, alpha, FAINT, N_g=max(1, ceil(n_sigma / alpha**2 - 1e-9)))
     geometry = setting.geometry
     distance = case.reading.inner_stop == "distance"
     slip = geometry.worst_y_within(alpha**3) if distance else geometry.worst_y_with_gradient(alpha)

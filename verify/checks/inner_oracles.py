@@ -29,7 +29,7 @@ ALPHA = 0.1
 
 
 @dataclass(frozen=True)
-class Draws:
+class OracleDraws:
     """Draws of one gradient in y: their exact mean (m,) and variance.
 
     ``seen`` are the shift of the mean, in units of the noise, and the relative change of the variance to be seen; a
@@ -78,7 +78,7 @@ def y_gradients(case: Case) -> Measurement:
     return Measurement(tuple(evidence), {item.quantity: item.measured for item in evidence})
 
 
-def _of_g(case: Case, noise: Noise) -> Draws:
+def _of_g(case: Case, noise: Noise) -> OracleDraws:
     """One step of size 1 from y = 0, λ = 0, without its sign."""
     problem = case.instance.with_noise(noise.model_copy(update={"on": G_ONLY})).problem
     a, x = quadratic_of(problem).arrays, case.x
@@ -90,10 +90,10 @@ def _of_g(case: Case, noise: Noise) -> Draws:
 
     size = float(x @ x) if noise.model == "matrix" else 1.0
     variance = len(a.g_y) * noise.scale("g.y") ** 2 * size
-    return Draws(f"∇_y g, {noise.model} noise", draw, a.g_xy.T @ x + a.g_y, variance, 1 << 13, (0.03, 0.1))
+    return OracleDraws(f"∇_y g, {noise.model} noise", draw, a.g_xy.T @ x + a.g_y, variance, 1 << 13, (0.03, 0.1))
 
 
-def _of_f(case: Case, noise: Noise) -> Draws:
+def _of_f(case: Case, noise: Noise) -> OracleDraws:
     """The exact penalty minimiser's gradient in y at y*, as one shared sample of the Lagrangian has it."""
     problem = case.instance.with_noise(noise.model_copy(update={"on": F_ONLY})).problem
     geometry, call = at_truth(case, regular_truth(case.instance), ALPHA)
@@ -106,4 +106,4 @@ def _of_f(case: Case, noise: Noise) -> Draws:
         return (geometry.y_star - found) @ geometry.H
 
     mean = geometry.gradient_y(geometry.y_star)
-    return Draws("∇_y f", draw, mean, len(mean) * noise.scale("f.y") ** 2, 1 << 10, (0.15, 0.15))
+    return OracleDraws("∇_y f", draw, mean, len(mean) * noise.scale("f.y") ** 2, 1 << 10, (0.15, 0.15))

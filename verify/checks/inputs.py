@@ -11,7 +11,7 @@ from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.finite_laws import ExactOracle, exactly
 from verify.truth.algebra.numbers import Real
 from verify.truth.geometry import quadratic_of
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 ALPHA, EPSILON, RADIUS = Fraction(1, 10), Fraction(1, 8), Fraction(1, 4)
 ROWS = ("A", "B", "b")
@@ -24,7 +24,7 @@ def _call(case: Case, rows: dict[str, object]) -> tuple[Real, ...]:
     moved = quadratic_of(parse_problem({**problem, "constraints": {**problem["constraints"], **rows}}))
     lower = ExactOracle.at(case.instance, ALPHA).lower
     given = {"y_star": lower.y_star, "lam": lower.lam}
-    found = evaluate(Setting(moved, case.instance.x, ALPHA, given=given))
+    found = evaluate(ExactSetting(moved, case.instance.x, ALPHA, given=given))
     return (*found.h, *found.y_penalty, *found.hypergradient)
 
 

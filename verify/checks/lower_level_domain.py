@@ -18,7 +18,7 @@ from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.point_values import PointValues, moved
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 REACH = (0, 1, -1, 10, -10, 100, -100)
 """How far along every axis a solution is looked for, in units of x."""
@@ -124,7 +124,7 @@ def _points_around(x: Vector) -> Iterator[Vector]:
 def compact_domain(case: Case) -> Measurement:
     """How far the point at which line 6 takes ∇_x g lies outside Y, the compact set that the rows cut out of R^m."""
     truth, problem = regular_truth(case.instance), quadratic_of(case.instance.problem)
-    setting = Setting(problem, case.instance.x, ALPHA, given={"rho": tuple(map(Fraction, truth.active.tolist()))})
+    setting = ExactSetting(problem, case.instance.x, ALPHA, given={"rho": tuple(map(Fraction, truth.active.tolist()))})
     y = evaluate(setting).y_penalty
     outside = max(Fraction(0), *PointValues(problem).rows(case.instance.x, y))
     premise = _compact_premise(problem)

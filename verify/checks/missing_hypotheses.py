@@ -15,7 +15,7 @@ from typing import Any
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.atlas import find
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.finite_laws import ZERO, ExactOracle, Outcome, exactly, mean, variance
+from verify.checks.measuring.finite_laws import ZERO, ExactOracle, LawOutcome, exactly, mean, variance
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import blocks, is_positive_definite
 from verify.truth.formulas import as_float
@@ -98,9 +98,9 @@ def common_draws() -> Missing:
     excess = []
     for alpha in ALPHAS:
         signs = product((1, -1), repeat=3)
-        law = [Outcome(Fraction(1, 8), (SIGMA * (a + alpha**-2 * (b - c)),)) for a, b, c in signs]
+        law = [LawOutcome(Fraction(1, 8), (SIGMA * (a + alpha**-2 * (b - c)),)) for a, b, c in signs]
         excess.append(variance(law) / SIGMA**2)
-    draws = [Outcome(Fraction(1, 2), (sign * SIGMA,)) for sign in (1, -1)]
+    draws = [LawOutcome(Fraction(1, 2), (sign * SIGMA,)) for sign in (1, -1)]
     listed = mean(draws) == (ZERO,) and variance(draws) <= SIGMA**2
     return Missing("one draw for both points of a sample", listed, tuple(excess))
 
@@ -111,10 +111,12 @@ def mean_square_smoothness() -> Missing:
     for alpha in ALPHAS:
         y, star = Fraction(1, 2) + alpha**2, Fraction(1, 2)
         cells = [(star, 1, 1), (y - star, 1, 0), (1 - y, 0, 0)]
-        noise = [Outcome(width, (SIGMA * (a - y), SIGMA * (b - star))) for width, a, b in cells]
+        noise = [LawOutcome(width, (SIGMA * (a - y), SIGMA * (b - star))) for width, a, b in cells]
         around = mean(noise)
         listed = listed and around == (ZERO, ZERO) and max(o.value[0] ** 2 for o in noise) <= SIGMA**2
-        excess.append(variance([Outcome(o.weight, (alpha**-2 * (o.value[0] - o.value[1]),)) for o in noise]) / SIGMA**2)
+        excess.append(
+            variance([LawOutcome(o.weight, (alpha**-2 * (o.value[0] - o.value[1]),)) for o in noise]) / SIGMA**2
+        )
     return Missing("noise that moves with y no faster than y", listed, tuple(excess))
 
 

@@ -29,7 +29,7 @@ STEPS = 8
 
 
 @dataclass(frozen=True)
-class Pair:
+class ReachPair:
     """Two penalty Lagrangians at one point, of λ* and of λ̃ = λ* + δ on one row, the ramp of λ of a given width.
 
     Rows on the boundary have σ_h = 1, all others 0: the ramp of h is as narrow as may be.
@@ -78,7 +78,7 @@ def far_from_the_boundary(case: Case) -> Measurement:
     problem = quadratic_of(case.instance.problem)
     unit, points = float((ALPHA**-2 + ALPHA**-4) * ALPHA**3), []
     rows = {i: row for i, row in enumerate(problem.constraints.B.to_fractions()) if any(row)}
-    pairs = {i: Pair(problem, case.instance.x, ALPHA, i, DEFAULT_LAM_WIDTH) for i in rows}
+    pairs = {i: ReachPair(problem, case.instance.x, ALPHA, i, DEFAULT_LAM_WIDTH) for i in rows}
     for radius in RADII:
         changes = (pairs[i].change(_beyond(case, row, radius)) for i, row in rows.items())
         size = max(float(np.linalg.norm(np.concatenate(change))) for change in changes) / unit
@@ -130,7 +130,7 @@ def constant_of_the_shift(case: Case) -> Measurement:
     base = quadratic_of(case.instance.problem)
     for alpha in map(Fraction, case.profile.alphas):
         problem = with_upper_slope(base, alpha**-2)
-        pair = Pair(problem, case.instance.x, alpha, 0, alpha**3)
+        pair = ReachPair(problem, case.instance.x, alpha, 0, alpha**3)
         mu = float(np.linalg.eigvalsh(np.array(_table(pair.lagrangian(moved=False).H)))[0])
         ratio = pair.shift() * mu / float((alpha**-2 + alpha**-4) * alpha**3)
         c = float(np.linalg.norm(as_float(problem.f.y.to_fractions()[0])))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from spec.claims import find as statement
 from spec.extract import load_extract
-from spec.works import Property, Work, find, load_works
+from spec.works import CitedWork, Property, find, load_works
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation
 
@@ -87,7 +87,7 @@ class Count:
     """How many works are such, against a number."""
 
     quantity: str
-    found: Callable[[], Iterable[Work]]
+    found: Callable[[], Iterable[CitedWork]]
     relation: Relation
     predicted: float
 
@@ -98,17 +98,19 @@ class Count:
         return evidence, "; ".join(f"{work.reference} ({work.place}): {work.states}" for work in works)
 
 
-def read() -> list[Work]:
+def read() -> list[CitedWork]:
     """Works that were looked up."""
     return [work for work in load_works().values() if work.looked_up]
 
 
-def saying(*properties: Property, without: tuple[Property, ...] = ()) -> Callable[[], list[Work]]:
+def saying(*properties: Property, without: tuple[Property, ...] = ()) -> Callable[[], list[CitedWork]]:
     """Works read that say all of this of themselves, and none of that."""
     return lambda: [work for work in read() if work.has(*properties) and not work.properties.intersection(without)]
 
 
-def among(names: Iterable[str], *properties: Property, without: tuple[Property, ...] = ()) -> Callable[[], list[Work]]:
+def among(
+    names: Iterable[str], *properties: Property, without: tuple[Property, ...] = ()
+) -> Callable[[], list[CitedWork]]:
     """The same among named works."""
     chosen = set(names)
     return lambda: [work for work in saying(*properties, without=without)() if work.id in chosen]
@@ -127,19 +129,19 @@ GOLDSTEIN = ("zhang-2020", "cutkosky-2023", "kornowski-2024", "khanduri-2025")
 CLASSES: tuple[Property, ...] = ("unconstrained-lower-level", "implicit-gradient", "nonsmooth")
 
 
-def better_than(reading: str) -> Callable[[], list[Work]]:
+def better_than(reading: str) -> Callable[[], list[CitedWork]]:
     """Works with a stochastic nonsmooth rate whose power of ε is closer to zero than the one called optimal."""
     power, name = statement("related-rates").assertion(reading).bound.exponents["epsilon"], "stochastic-nonsmooth"
     return lambda: [work for work in read() if name in work.rates and work.rates[name]["epsilon"] > power]
 
 
-def without_factor() -> list[Work]:
+def without_factor() -> list[CitedWork]:
     """Goldstein works with a rate that is not proportional to 1/δ."""
     rates = {name: list(find(name).rates.values()) for name in GOLDSTEIN}
     return [find(name) for name in GOLDSTEIN if any(rate.get("goldstein_radius") != -1 for rate in rates[name])]
 
 
-def none_of_three() -> list[Work]:
+def none_of_three() -> list[CitedWork]:
     """Works on bilevel problems with noise and a constrained lower level, of none of the abstract's three kinds."""
     bilevel = [work for work in read() if work.properties & {"lower-level-rows", "fixed-lower-level-set"}]
     return [work for work in bilevel if work.has("stochastic", "finite-time") and not work.properties & set(CLASSES)]
@@ -240,7 +242,7 @@ def kkt_rate(case: Case) -> Measurement:  # noqa: ARG001  # every check is given
     return Measurement((_stated(work, "operations to an ε-KKT point", power), measure), note=work.states)
 
 
-def _stated(work: Work, quantity: str, power: float) -> RateEvidence:
+def _stated(work: CitedWork, quantity: str, power: float) -> RateEvidence:
     return RateEvidence(
         quantity=f"{quantity}, by {work.reference}, {work.place},", variable="epsilon", points=(), exponent=power,
         interval=(power, power), rung="cited",

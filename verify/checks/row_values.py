@@ -22,7 +22,7 @@ from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.closed_forms import closed_row_change
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 
 WEIGHTED = ("two-of-three", "toy1", "scalar-rational", "absolute-moving", "box-rational", "random-3x5x4", "moving-box")
 
@@ -32,7 +32,7 @@ WEIGHTED = ("two-of-three", "toy1", "scalar-rational", "absolute-moving", "box-r
 def constraint_difference(case: Case) -> Measurement:
     """‖h(x, y) - h(x, y*)‖ at the subject's own penalty minimiser; the proof takes it to be of order δ."""
     truth = regular_truth(case.instance)
-    sweep = _Sweep.of(case, truth, range(len(truth.lam)), "‖h(x, y) - h(x, y*)‖")
+    sweep = _RowSweep.of(case, truth, range(len(truth.lam)), "‖h(x, y) - h(x, y*)‖")
     evidence = [sweep.rate]
     if truth.active.any():
         evidence.append(fit_rate(sweep.active, quantity="the same on active rows", variable="alpha", role="support"))
@@ -46,7 +46,9 @@ def weighted_rows(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     if not truth.active.any():
         raise PremiseUnmetError("strict-complementarity", "no row is active at y*, so none has weight")
-    sweep = _Sweep.of(case, truth, np.flatnonzero(truth.active).tolist(), "‖h_I(x, y) - h_I(x, y*)‖, rows of weight 1")
+    sweep = _RowSweep.of(
+        case, truth, np.flatnonzero(truth.active).tolist(), "‖h_I(x, y) - h_I(x, y*)‖, rows of weight 1"
+    )
     evidence: list[RateEvidence | ComparisonEvidence] = [sweep.rate, *sweep.derived(case)]
     if not case.as_written:
         found = [
@@ -59,11 +61,11 @@ def weighted_rows(case: Case) -> Measurement:
 
 
 @dataclass(frozen=True)
-class _Sweep:
+class _RowSweep:
     """Row values of the subject's minimisers along the sweep, and the same as a rational function of alpha."""
 
     name: str
-    family: Family
+    family: PenaltyFamily
     exact: RationalVector
     rows: Sequence[int]
     rate: RateEvidence
@@ -72,10 +74,10 @@ class _Sweep:
     off: dict[float, float]
 
     @classmethod
-    def of(cls, case: Case, truth: Truth, rows: Sequence[int], name: str) -> _Sweep:
+    def of(cls, case: Case, truth: Truth, rows: Sequence[int], name: str) -> _RowSweep:
         a, rows = quadratic_of(case.instance.problem).arrays, list(rows)
         rho = at_truth(case, truth, DIRECTION_ALPHA)[0].rho
-        family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+        family = PenaltyFamily.at(quadratic_of(case.instance.problem), case.instance.x)
         scenario = Spending(rho=rho).scenario("cancelled")
         p = len(truth.lam)
         chosen = RationalVector.constant([Fraction(int(i == j)) for i in rows for j in range(p)], p)

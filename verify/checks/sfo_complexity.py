@@ -16,9 +16,9 @@ from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.iteration_runs import constant_step
 from verify.checks.measuring.outer_runs import SLOPES, SWEEP, batch, sweep
 from verify.checks.measuring.second_look import looked_twice
-from verify.checks.measuring.whole_runs import FRESH, LARGER, SHARED, TINY, Plan, price, whole_run
+from verify.checks.measuring.whole_runs import FRESH, LARGER, SHARED, TINY, RunPlan, price, whole_run
 from verify.evidence.model import Evidence, Point
-from verify.evidence.rates import Estimate, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_rate
 from verify.subjects.stage_table import Capability
 
 NAMES = ("epsilon", "goldstein_radius")
@@ -27,7 +27,7 @@ STEPS = {True: (0.37, 0.34, 0.31, 0.28), False: (0.32, 0.29, 0.26, 0.235)}
 """Targets at which one outer step is counted, for constant and for averaged steps, which reach their rate later."""
 
 
-def plan_of(case: Case) -> Plan:
+def plan_of(case: Case) -> RunPlan:
     """What the text under this reading draws: fresh samples, one shared, or fresh ones at the larger α."""
     step = case.claim.rpartition("/")[2]
     if case.as_written:
@@ -35,7 +35,7 @@ def plan_of(case: Case) -> Plan:
     return {"shared-sample": SHARED, "larger-alpha": LARGER}.get(step, FRESH)
 
 
-def priced(case: Case, plan: Plan) -> tuple[list[Estimate], tuple[Evidence, ...]]:
+def priced(case: Case, plan: RunPlan) -> tuple[list[SweepEstimate], tuple[Evidence, ...]]:
     """Calls until the expected distance is ε: measured outer steps, each at the subject's own count of one call."""
     estimates, followed = sweep(case, SWEEP)
     costs = {e: price(case, plan, e) for e in {estimate.at["epsilon"] for estimate in estimates}}

@@ -22,7 +22,7 @@ from verify.truth.algebra.reals import extreme_eigenvalue, frobenius_norm
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Error, Scenario
 
 SOME_ACTIVE = tuple(name for name in REGULAR if "no-active-row" not in find(name).strata)
@@ -74,7 +74,10 @@ def _exact_ratio(case: Case, geometry: Geometry, moved: Geometry) -> float | Non
 
     A double at most 1 where the quotient is at most 1, and larger where it is larger: both sides may be equal.
     """
-    family, alpha = Family.at(quadratic_of(case.instance.problem), case.instance.x), Fraction(str(geometry.alpha))
+    family, alpha = (
+        PenaltyFamily.at(quadratic_of(case.instance.problem), case.instance.x),
+        Fraction(str(geometry.alpha)),
+    )
     off = Error(power=0, direction=tuple(map(Fraction, (moved.lam - geometry.lam).tolist())))
     plain, other = (
         family.lagrangian_over(

@@ -17,7 +17,7 @@ from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
     Law,
-    Outcome,
+    LawOutcome,
     exactly,
     mean,
     mean_square,
@@ -46,20 +46,20 @@ SIGMA = ALPHA / 4
 """Noise of one component of a sample."""
 
 
-def _off_surely(oracle: ExactOracle) -> list[Outcome]:
+def _off_surely(oracle: ExactOracle) -> list[LawOutcome]:
     """Means of the estimate given ỹ* = y* ± δd, each half the time, along the coordinate d that spreads them most."""
     y, y_star, delta = oracle.minimiser, oracle.lower.y_star, oracle.setting.alpha**3
     laws = [
-        [Outcome(Fraction(1, 2), oracle.estimate(y_star=plus(y_star, d, s * delta), y=y)) for s in (1, -1)]
+        [LawOutcome(Fraction(1, 2), oracle.estimate(y_star=plus(y_star, d, s * delta), y=y)) for s in (1, -1)]
         for d in list(units(len(y_star)))[::2]
     ]
     return max(laws, key=variance)
 
 
-def _sampled(stages: list[Outcome], N_g: int) -> list[Outcome]:
+def _sampled(stages: list[LawOutcome], N_g: int) -> list[LawOutcome]:
     """Joint law of the stages' outcome and of the average of N_g samples around its mean."""
     noise = signs(len(stages[0].value), N_g)
-    return [Outcome(s.weight * z.weight, plus(s.value, z.value, SIGMA)) for s, z in product(stages, noise)]
+    return [LawOutcome(s.weight * z.weight, plus(s.value, z.value, SIGMA)) for s, z in product(stages, noise)]
 
 
 @check("variance-bound/conditioning", instances=INSTANCES)
@@ -70,7 +70,7 @@ def conditioning(case: Case) -> Measurement:
     """
     stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
     if case.sense.given == "all-stages":
-        stages = [Outcome(Fraction(1), stages[0].value)]
+        stages = [LawOutcome(Fraction(1), stages[0].value)]
     one = variance(signs(len(stages[0].value), 1)) * SIGMA**2
     kept = variance(stages)
     for N_g in ENUMERATED:
@@ -96,7 +96,7 @@ def final_samples(case: Case) -> Measurement:
     for stage in stages:
         given = [z for s, z in joint if s is stage]
         total = sum((z.weight for z in given), ZERO)
-        around = mean([Outcome(z.weight / total, plus(stage.value, z.value, SIGMA)) for z in given])
+        around = mean([LawOutcome(z.weight / total, plus(stage.value, z.value, SIGMA)) for z in given])
         off = max(off, square(minus(around, stage.value)))
     name = "largest squared distance of the mean given the stages from ∇_xL(x, ỹ)"
     reused = "ỹ* has seen the draw" if case.as_written else "ỹ* has seen other draws"
@@ -138,7 +138,7 @@ def _frequent(oracle: ExactOracle) -> Iterator[list[tuple[Fraction, Vector]]]:
 def _worst_mean(oracle: ExactOracle) -> Fraction:
     """Squared bias over all randomness under the worst law."""
     laws = [*_rare(oracle, oracle.setting.alpha**3, of_the_pair=True), *_frequent(oracle)]
-    return max(square(mean([Outcome(*part) for part in law])) for law in laws)
+    return max(square(mean([LawOutcome(*part) for part in law])) for law in laws)
 
 
 @check("bias-bound/in-expectation", instances=INSTANCES)
@@ -182,7 +182,7 @@ def sure_or_mean(case: Case) -> Measurement:
         oracle = ExactOracle.at(case.instance, alpha)
         nought = tuple(ZERO for _ in oracle.grad_F)
         laws = _rare(oracle, alpha**power, of_the_pair=False)
-        worst = max(mean_square([Outcome(*part) for part in law], nought) for law in laws)
+        worst = max(mean_square([LawOutcome(*part) for part in law], nought) for law in laws)
         points.append(Point(at=float(alpha), measured=float(worst)))
     rate = fit_rate(points, quantity="mean squared error due to λ̃, worst law", variable="alpha")
     note = f"λ̃ is off by 1 on one row with probability α^{power}, else exact; α₁²‖A_i‖² is α⁻⁴ where the row moves."
@@ -223,7 +223,7 @@ def jensen(case: Case) -> Measurement:
     law = _sampled(_off_surely(oracle), ENUMERATED[-1])
     around = mean(law)
     b = minus(around, oracle.grad_F)
-    noises = [[Outcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
+    noises = [[LawOutcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
     if case.as_written:
         return Measurement(
             (exactly("least factor of ‖a‖² + ‖b‖² that serves every run", run_factor(noises, b), "==", 2),)
@@ -233,9 +233,9 @@ def jensen(case: Case) -> Measurement:
     return Measurement((exactly(f"least {name}", low, "==", 1), exactly(f"largest {name}", high, "==", 1)))
 
 
-def two_sided(b: Vector) -> list[Outcome]:
+def two_sided(b: Vector) -> list[LawOutcome]:
     """Noise that is the bias or its opposite, each half of the time."""
-    return [Outcome(Fraction(1, 2), tuple(sign * v for v in b)) for sign in (1, -1)]
+    return [LawOutcome(Fraction(1, 2), tuple(sign * v for v in b)) for sign in (1, -1)]
 
 
 def run_factor(noises: Sequence[Law], b: Vector) -> Fraction:
@@ -247,7 +247,7 @@ def run_factor(noises: Sequence[Law], b: Vector) -> Fraction:
 def mean_factors(noises: Sequence[Law], b: Vector) -> tuple[Fraction, Fraction]:
     """The least and the largest E‖a + b‖²/(E‖a‖² + ‖b‖²) over the laws of a; where all is 0 any factor serves."""
     nought = tuple(ZERO for _ in b)
-    sums = [mean_square([Outcome(o.weight, plus(o.value, b)) for o in law], nought) for law in noises]
+    sums = [mean_square([LawOutcome(o.weight, plus(o.value, b)) for o in law], nought) for law in noises]
     parts = [mean_square(law, nought) + square(b) for law in noises]
     found = [whole / part for whole, part in zip(sums, parts, strict=True) if part]
     if not found:

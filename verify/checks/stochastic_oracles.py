@@ -26,8 +26,8 @@ from verify.checks.measuring.samples import (
     MATRIX,
     RATE_BLOCK,
     SHORT_BLOCK,
-    Formula,
-    Setting,
+    SampledFormula,
+    SampleSetting,
     sampled_rates,
     second_moment,
 )  # fmt: skip
@@ -37,7 +37,7 @@ from verify.evidence.correlations import DirectionBound
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence, Relation
 from verify.evidence.orders import beside_law
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.subjects import MissingCapabilityError
 from verify.truth.pair import Truth
@@ -58,7 +58,7 @@ class Oracle:
     """Draws of one oracle: deviations scaled by ``scale`` have its own variance."""
 
     name: str
-    setting: Setting
+    setting: SampleSetting
     scale: float
 
     @classmethod
@@ -85,11 +85,11 @@ class Oracle:
         return self.setting.sampler(scale=self.scale, block=RATE_BLOCK)
 
 
-def _oracle(case: Case, noise: Noise, x: Vector, y: Vector, distance: float = 0.0) -> Setting:
+def _oracle(case: Case, noise: Noise, x: Vector, y: Vector, distance: float = 0.0) -> SampleSetting:
     """The bare oracle, its second point at a distance along the first coordinate."""
     apart = np.zeros_like(y)
     apart[0] = distance
-    return Setting.oracle(case, regular_truth(case.instance), noise, x=x, y=y, apart=apart)
+    return SampleSetting.oracle(case, regular_truth(case.instance), noise, x=x, y=y, apart=apart)
 
 
 @check("stochastic-oracles/unbiasedness", instances=INSTANCES, needs=("hypergradient",), decisions=2)
@@ -198,14 +198,14 @@ def mean_square_smoothness(case: Case) -> Measurement:
     return Measurement(tuple(evidence))
 
 
-def _rate(case: Case, noise: Noise, places: dict[float, Setting], quantity: str, variable: str) -> RateEvidence:
+def _rate(case: Case, noise: Noise, places: dict[float, SampleSetting], quantity: str, variable: str) -> RateEvidence:
     """How the variance of a draw grows from place to place."""
     settings = [
         ({variable: at}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise))
         for at, setting in places.items()
     ]
     # Matrix noise W on the gradient is W times a vector as long as the variable says, squared; additive noise is W.
-    formula = Formula({variable: 2.0 if noise.model == "matrix" else 0.0})
+    formula = SampledFormula({variable: 2.0 if noise.model == "matrix" else 0.0})
     return sampled_rates(case, settings, quantity=quantity, deciding=variable, formula=formula)[variable]
 
 
@@ -227,7 +227,7 @@ def _directions(case: Case, noise: Noise, relation: Relation) -> Iterator[Compar
         yield DirectionBound.of(whole).run(stream)
 
 
-def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Estimate:
+def jump_estimate(setting: SampleSetting, at: dict[str, float], *, parts: int) -> SweepEstimate:
     """Mean squared deviation of estimates under jump noise with common draws: bounded, not Gaussian.
 
     The confidence sequence may err with the share over ``parts``.
@@ -246,7 +246,7 @@ def jump_estimate(setting: Setting, at: dict[str, float], *, parts: int) -> Esti
     begun = BoundedSampler(draw, Streams.of(case.rng), EmpiricalBernstein(case.share.error / parts, horizon))
     sequence = case.ledger.keep(begun).reach(case.share.times(horizon))
     low, high = sequence.interval()
-    return Estimate(
+    return SweepEstimate(
         at=at, value=sequence.mean * bound, low=low * bound, high=high * bound, samples=sequence.count,
         predicted=second_moment(setting, case.instance.problem.noise), law="exponent (empirical Bernstein)",
     )  # fmt: skip
@@ -264,7 +264,7 @@ def may_jump(case: Case, truth: Truth) -> bool:
     """
     if not case.as_written or case.reading.noise_pairing != "common":
         return False
-    settings = [Setting.at(case, truth, alpha, JUMP) for alpha in JUMP_ALPHAS]
+    settings = [SampleSetting.at(case, truth, alpha, JUMP) for alpha in JUMP_ALPHAS]
     return all(abs(s.y[0] - s.geometry.y_star[0]) >= s.geometry.alpha**2 / 100 for s in settings)
 
 
@@ -274,7 +274,7 @@ def jumping_rate(
     """Variance of one sample under jump noise with common draws, against alpha; divided by ``over``."""
     common, estimates = replace(case, reading=case.repaired), []
     for alpha in JUMP_ALPHAS:
-        setting = Setting.at(common, truth, alpha, JUMP)
+        setting = SampleSetting.at(common, truth, alpha, JUMP)
         one, unit = jump_estimate(setting, {"alpha": alpha}, parts=2 * len(JUMP_ALPHAS)), over(alpha)
         predicted = None if one.predicted is None else one.predicted / unit
         estimates.append(
@@ -283,7 +283,7 @@ def jumping_rate(
     return _by_law(case, estimates, quantity, "alpha")
 
 
-def _by_law(case: Case, estimates: Sequence[Estimate], quantity: str, variable: str) -> RateEvidence:
+def _by_law(case: Case, estimates: Sequence[SweepEstimate], quantity: str, variable: str) -> RateEvidence:
     """The power of a variable in mean squares under jump noise, whose exact values are known."""
     points = [Point(at=one.at[variable], measured=one.predicted or 0.0) for one in estimates]
     law = fit_rate(points, quantity=f"{quantity}, exact law", variable=variable)

@@ -20,8 +20,8 @@ from verify.checks.measuring.samples import (
     MATRIX,
     RATE_BLOCK,
     SHORT_BLOCK,
-    Formula,
-    Setting,
+    SampledFormula,
+    SampleSetting,
     sampled_rates,
     second_moment,
     variance_order,
@@ -69,13 +69,13 @@ def averaging(case: Case) -> Measurement:
     settings = []
     for alpha in case.profile.sample_alphas[:2]:
         for N_g in BATCHES:
-            setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+            setting = SampleSetting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
             exact = second_moment(setting, ADDITIVE) / N_g
             settings.append(({"N_g": float(N_g), "alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     by_alpha = variance_order(case, ADDITIVE)
     rates = sampled_rates(
         case, settings, quantity="variance of the average", deciding="N_g",
-        formula=Formula({"N_g": -1.0} | ({} if by_alpha is None else {"alpha": by_alpha}), OF_AVERAGES),
+        formula=SampledFormula({"N_g": -1.0} | ({} if by_alpha is None else {"alpha": by_alpha}), OF_AVERAGES),
     )  # fmt: skip
     beside = [*_constants(case, truth), _every_direction(case, truth)]
     values: dict[str, float | str] = {item.quantity: item.measured for item in beside}
@@ -92,14 +92,14 @@ def independence(case: Case) -> Measurement:
     alpha = case.profile.sample_alphas[0]
     settings = []
     for N_g in BATCHES:
-        setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+        setting = SampleSetting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
         sampler = setting.sampler(block=RATE_BLOCK, scale=N_g)
         settings.append(({"N_g": float(N_g)}, sampler, N_g * second_moment(setting, ADDITIVE)))
     rate = sampled_rates(
         case, settings, quantity="variance of the sum of N_g samples", deciding="N_g",
-        formula=Formula({"N_g": 1.0}, OF_SUMS),
+        formula=SampledFormula({"N_g": 1.0}, OF_SUMS),
     )["N_g"]  # fmt: skip
-    setting = Setting.at(case, truth, alpha, ADDITIVE)
+    setting = SampleSetting.at(case, truth, alpha, ADDITIVE)
     one, unsure = _own_variance(case, setting, settings[0][1])
     decision = VarianceBound(
         quantity=f"variance of the sum of {GROUP} consecutive estimates", level=GROUP * one, slack=unsure,
@@ -111,11 +111,11 @@ def independence(case: Case) -> Measurement:
 
 
 def _require_noise(case: Case, truth: Truth) -> None:
-    setting = Setting.at(case, truth, case.profile.sample_alphas[0], ADDITIVE)
+    setting = SampleSetting.at(case, truth, case.profile.sample_alphas[0], ADDITIVE)
     require_noise(setting, second_moment(setting, ADDITIVE))
 
 
-def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float, float]:
+def _own_variance(case: Case, setting: SampleSetting, single: Sampler) -> tuple[float, float]:
     """Variance of one estimate and how unsure it is: as the problem states it, unless the subject's is less.
 
     Whether the variances of samples add up is a question about the samples that are there.
@@ -130,7 +130,7 @@ def _own_variance(case: Case, setting: Setting, single: Sampler) -> tuple[float,
     return own, replace(decision, level=own).evidence(moments, case.share.error).tolerance / own
 
 
-def _whole_calls(case: Case, setting: Setting, one: float, unsure: float) -> ComparisonEvidence:
+def _whole_calls(case: Case, setting: SampleSetting, one: float, unsure: float) -> ComparisonEvidence:
     """Variance of the sum of all estimates of a call: what pairs of opposite draws cancel is missing from it."""
     decision = VarianceBound(
         quantity=f"variance of the sum of a whole call of {WHOLE} estimates", level=WHOLE * one, slack=unsure,
@@ -146,7 +146,7 @@ def _whole_calls(case: Case, setting: Setting, one: float, unsure: float) -> Com
     return decision.run(case.ledger.keep(sampler))
 
 
-def _far_apart(case: Case, setting: Setting) -> tuple[ComparisonEvidence, ...]:
+def _far_apart(case: Case, setting: SampleSetting) -> tuple[ComparisonEvidence, ...]:
     """Correlations of estimates at every distance: of one call, of the next one, and of one with another generator."""
     # One standard deviation of a component is known exactly.
     scale = (second_moment(setting, ADDITIVE) / len(case.x)) ** 0.5
@@ -165,7 +165,7 @@ def _far_apart(case: Case, setting: Setting) -> tuple[ComparisonEvidence, ...]:
     )  # fmt: skip
 
 
-def _repeats(case: Case, setting: Setting) -> ComparisonEvidence:
+def _repeats(case: Case, setting: SampleSetting) -> ComparisonEvidence:
     """Estimates of two calls that repeat one before, against those of lots among calls of another generator as well.
 
     Noise of few values repeats itself, and then with another generator as often; dependent estimates do so alone.
@@ -203,7 +203,7 @@ def per_sample(case: Case) -> Measurement:
 def _within_both(case: Case, truth: Truth) -> ComparisonEvidence:
     """Variance of one sample under matrix noise against (σ_f + α₁ℓ_g‖ỹ - ỹ*‖)², the two parts known exactly."""
     alpha = case.profile.sample_alphas[-1]
-    setting = Setting.at(case, truth, alpha, MATRIX)
+    setting = SampleSetting.at(case, truth, alpha, MATRIX)
     paired = replace(setting, case=replace(case, reading=case.reading.choose(noise_pairing="common")))
     parts = [second_moment(paired, MATRIX.model_copy(update={"on": on})) ** 0.5 for on in (F_ONLY, G_ONLY)]
     decision = VarianceBound(
@@ -219,7 +219,7 @@ def f_noise_only(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     noise = ADDITIVE.model_copy(update={"on": F_ONLY})
     rate = _rate(case, truth, noise, "per-sample variance, noise in f only")
-    setting = Setting.at(case, truth, case.profile.sample_alphas[-1], noise)
+    setting = SampleSetting.at(case, truth, case.profile.sample_alphas[-1], noise)
     decision = VarianceBound(
         quantity="variance of one sample, noise in f only", level=second_moment(setting, noise), width=len(case.x),
         share=case.share, relation="<=", context={"alpha": case.profile.sample_alphas[-1]},
@@ -266,10 +266,10 @@ def _smooth_alone(case: Case, truth: Truth) -> Measurement:
 def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence:
     settings = []
     for alpha in case.profile.sample_alphas:
-        setting = Setting.at(case, truth, alpha, noise)
+        setting = SampleSetting.at(case, truth, alpha, noise)
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), second_moment(setting, noise)))
     order = variance_order(case, noise)
-    formula = None if order is None else Formula({"alpha": order})
+    formula = None if order is None else SampledFormula({"alpha": order})
     rate = sampled_rates(case, settings, quantity=quantity, deciding="alpha", formula=formula)["alpha"]
     return with_closed_form(case, noise, rate, [at for at, _, _ in settings])
 
@@ -294,7 +294,7 @@ def _constants(case: Case, truth: Truth) -> list[ComparisonEvidence]:
 
 def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> tuple[VarianceBound, Sampler]:
     alpha = case.profile.sample_alphas[0]
-    setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+    setting = SampleSetting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
     decision = VarianceBound(
         quantity=f"variance of the average of {N_g}", level=second_moment(setting, ADDITIVE) / N_g,
         width=len(case.x), share=case.share, wanted=wanted, block=RATE_BLOCK,
@@ -306,7 +306,7 @@ def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> tuple[Varian
 def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
     """Noise of the right total variance may still reach some components only: another law, within the bound."""
     alpha, N_g = case.profile.sample_alphas[0], ISOTROPIC_BATCH
-    setting = Setting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
+    setting = SampleSetting.at(case, truth, alpha, ADDITIVE, N_g=N_g)
     whole = VarianceDecision(
         quantity=f"variance of the average of {N_g} along its most deviating direction",
         level=second_moment(setting, ADDITIVE) / N_g, width=len(case.x), share=case.share, wanted=0.2,

@@ -10,14 +10,14 @@ from verify.campaign.baseline.storage import load_report
 from verify.cli import paper_options
 from verify.cli.console import print_json, printable
 from verify.cli.paper import report_file
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.judged_paper import JudgedPaper, StandingAssertion, judged_paper
 from verify.report.site.paper_page import answer, page_alone
 
 
 def annotate(asked: paper_options.PaperAnnotate) -> None:
     """Write the page and say what it comes to, or print what stands in it."""
-    site = Site.of(load_report(report_file(asked.report, "REPORT"), "REPORT"))
+    site = SiteFrame.of(load_report(report_file(asked.report, "REPORT"), "REPORT"))
     judged = judged_paper(site)
     if asked.as_json:
         print_json(_entries(judged))

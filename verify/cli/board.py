@@ -14,7 +14,7 @@ from verify.conformance.entrants import board_of
 PAGE, MARKDOWN = "board.html", "board.md"
 
 
-def board(asked: store_options.Board) -> None:
+def board(asked: store_options.EntrantsOptions) -> None:
     """Write the board into its folder, and print its Markdown, or its data."""
     require_folder(asked.out)
     found = board_of(asked.reports)

@@ -14,7 +14,7 @@ from rich.table import Table
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
 from verify.campaign.calibration.calibration import CONFIDENCE, Achieved, Calibration, run_many, summarise, with_sweeps
-from verify.campaign.calibration.calibration_page import RARER, Counted, page
+from verify.campaign.calibration.calibration_page import RARER, CalibrationCounts, page
 from verify.campaign.calibration.drift_price import price
 from verify.campaign.calibration.law_columns import (
     SIZES,
@@ -113,7 +113,7 @@ def _calibration(asked: options.Calibrate) -> Calibration:
     return found.model_copy(update={"laws": summarise_laws(laws, asked.budget)})
 
 
-def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
+def _counted(asked: options.Calibrate, found: Calibration) -> CalibrationCounts:
     """What the page shows besides: laws at a rarer error, crossings, and what bends cost."""
     rarer, runs = RARER * asked.budget, min(asked.runs, asked.law_runs)
     with progress_bar() as progress:
@@ -126,7 +126,7 @@ def _counted(asked: options.Calibrate, found: Calibration) -> Counted:
     by_law = {name: smallest_found(name, again, seed=asked.seed, budget=asked.budget) for name in SIZES}
     prices = tuple(price(values, share, few) for values in VALUES)
     as_asked = smallest_as_asked(again, seed=asked.seed, error=share.error)
-    return Counted(found, laws, far, prices, share.error, by_law, again, as_asked)
+    return CalibrationCounts(found, laws, far, prices, share.error, by_law, again, as_asked)
 
 
 @dataclass

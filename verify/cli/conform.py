@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 
 from spec.errors import InvalidInputError
-from verify.cli.apart import follow_parent, is_apart, judge_apart, say_finished
 from verify.cli.conform_options import Conform
 from verify.cli.console import ended_politely
+from verify.cli.judge_process import follow_parent, is_apart, judge_apart, say_finished
 
 # What judges is imported where judging begins: a process that only starts another one needs nothing of it.
 

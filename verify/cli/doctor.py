@@ -10,7 +10,7 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 from f2csa_command import ROOT, own_files
-from verify.campaign.surroundings import environment, machine
+from verify.campaign.run_environment import environment, machine
 from verify.cli.console import cores, print_json, printable
 from verify.cli.skeleton_options import Doctor
 

@@ -14,8 +14,8 @@ from verify.cli import experiment_options
 from verify.cli.console import cores, ended_politely, memory, plain_console, print_json, progress_bar
 from verify.cli.folder import require_folder
 from verify.cli.sources import require_at_least
-from verify.experiments.bench import Bench
 from verify.experiments.model import Experiment, Size
+from verify.experiments.work_cells import Bench
 
 SHARE = 0.6
 """Of the machine's memory, what an experiment may take unasked."""
@@ -35,7 +35,7 @@ def scaling(asked: experiment_options.Scaling) -> None:
     _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
 
 
-def board(asked: experiment_options.Board) -> None:
+def board(asked: experiment_options.BoardOptions) -> None:
     """Time to an error of the hypergradient, entrant by entrant."""
     from verify.experiments.answers.board_field import field_of
     from verify.experiments.hypergradient_board import LEAST_LARGEST
@@ -52,7 +52,7 @@ def kinks(asked: experiment_options.Kinks) -> None:
     _run("kinks", asked, module="across_kinks")
 
 
-def _run(name: str, asked: experiment_options.Experiment, *, module: str = "", **further: object) -> None:
+def _run(name: str, asked: experiment_options.ExperimentOptions, *, module: str = "", **further: object) -> None:
     require_at_least("--seed", asked.seed, 0)
     jobs = cores() if asked.jobs is None else asked.jobs
     require_at_least("--jobs", jobs, 1)
@@ -81,7 +81,7 @@ def _require_ours(out: Path, name: str) -> None:
         raise InvalidInputError("--out", f"must not hold a {name}.csv without its {name}.json: move it", str(out))
 
 
-def _write(found: Experiment, asked: experiment_options.Experiment, reused: int) -> None:
+def _write(found: Experiment, asked: experiment_options.ExperimentOptions, reused: int) -> None:
     from verify.report.experiment_page import files
 
     paths = write_files(asked.out, files(found))

@@ -12,7 +12,7 @@ from verify.cli.options import AsJson, Jobs, Seed
 
 
 @dataclass(frozen=True)
-class Experiment:
+class ExperimentOptions:
     """What every experiment takes."""
 
     out: Annotated[Path, Option(help="Folder for its page, its data as JSON and CSV, and its finished cells.")] = Path(
@@ -26,12 +26,12 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Convergence(Experiment):
+class Convergence(ExperimentOptions):
     """The methods' losses and stationarity at d = 50, over calls and over seconds."""
 
 
 @dataclass(frozen=True)
-class Scaling(Experiment):
+class Scaling(ExperimentOptions):
     """Work and time of a hypergradient and of a solve as the dimension grows."""
 
     largest: Annotated[
@@ -40,12 +40,12 @@ class Scaling(Experiment):
 
 
 @dataclass(frozen=True)
-class Kinks(Experiment):
+class Kinks(ExperimentOptions):
     """Which method finds a Goldstein point where rows switch on and off."""
 
 
 @dataclass(frozen=True)
-class Board(Experiment):
+class BoardOptions(ExperimentOptions):
     """Who has the hypergradient first, at errors from 1e-2 to 1e-12: ours, pages, public programs, yours."""
 
     largest: Annotated[int | None, Option(help="Largest dimension; default 4000, with --quick 100.")] = None

@@ -24,7 +24,7 @@ from verify.conformance.model import Conformance
 from verify.conformance.vectors.model import Manifest, VectorFile
 from verify.report.badge import badge_of
 from verify.report.data_files import EvidenceData
-from verify.report.faces import Report, report_schema, with_infinities
+from verify.report.report_files import Report, report_schema, with_infinities
 from verify.report.times import Times
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
 
@@ -98,13 +98,13 @@ def vectors(asked: options.Vectors) -> int:
 
         sys.stdout.write(f"{_summary(write(asked.out))} written to {asked.out}\n")
         return 0
-    from verify.conformance.vectors.checking import Finding, check
+    from verify.conformance.vectors.checking import VectorFinding, check
     from verify.conformance.vectors.release import GENERATOR
 
     assert asked.check is not None  # the one left
     try:
         manifest = check(asked.check)
-    except Finding as finding:
+    except VectorFinding as finding:
         sys.stdout.write(f"{' '.join(str(finding).split())}\n")
         return 1
     if manifest.generator == GENERATOR:
@@ -126,7 +126,7 @@ def _summary(manifest: Manifest) -> str:
     )
 
 
-def badge(asked: options.Badge) -> int:
+def badge(asked: options.BadgeOptions) -> int:
     """Write ``badge.svg`` and ``badge.json``, a report in one line, and say what they say.
 
     Returns 0, 1 where no statement about a solver holds, or 3 where nothing could be compared.

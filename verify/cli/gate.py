@@ -18,7 +18,7 @@ from verify.campaign.summary import selected
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, progress_bar
 from verify.cli.sources import require_at_least
-from verify.conformance.gates import Passage, about_solvers, page, passage
+from verify.conformance.gates import GatePassage, about_solvers, page, passage
 from verify.truth.propositions.needs import Needs, searched, statements_searched
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ def _shared(take: Callable[[str], T], names: Sequence[str], jobs: int) -> Iterat
             yield outcome
 
 
-def _show(passages: Sequence[Passage]) -> None:
+def _show(passages: Sequence[GatePassage]) -> None:
     if not passages:
         return
     table = Table(box=None, pad_edge=False)

@@ -9,14 +9,14 @@ from rich.table import Table
 
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace, write_files
-from verify.campaign.baseline.history import Course, History, history_of, read_commits, read_files
+from verify.campaign.baseline.history import History, VerdictCourse, history_of, read_commits, read_files
 from verify.campaign.baseline.history_page import history_page, said_of, verdicts_said
 from verify.cli import skeleton_options
 from verify.cli.console import plain_console, print_json_text
 from verify.report.wording import counted
 
 
-def history(asked: skeleton_options.History) -> None:
+def history(asked: skeleton_options.HistoryOptions) -> None:
     """Print the history, and write its page where one is asked for."""
     if asked.commits and len(asked.files) != 1:
         raise InvalidInputError("--commits", "must go with one file", len(asked.files))
@@ -54,7 +54,7 @@ def _print(found: History) -> None:
     )
 
 
-def _varies(course: Course) -> bool:
+def _varies(course: VerdictCourse) -> bool:
     return len(set(course.values)) > 1
 
 

@@ -274,7 +274,7 @@ class Recheck:
 
 
 @dataclass(frozen=True)
-class Badge:
+class BadgeOptions:
     """A badge of a report's verdicts: a picture, and JSON for a shields endpoint."""
 
     report: Annotated[Path, Argument(help="A report.json, or the folder it lies in.")] = Path("report")
@@ -300,7 +300,7 @@ class Schema:
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordOptions:
     """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
 
     claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)] = (

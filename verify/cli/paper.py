@@ -15,7 +15,7 @@ from verify.campaign.baseline.storage import load_report
 from verify.cli import paper_options
 from verify.cli.console import print_json, printable
 from verify.proofs.paper.extraction import extract_of
-from verify.proofs.paper.findings import Finding, quoted
+from verify.proofs.paper.findings import PaperFinding, quoted
 from verify.proofs.paper.linting import MISSING_FILE, RULES, lint, missing_files
 from verify.proofs.paper.tex import read_source
 from verify.report import wording
@@ -53,7 +53,7 @@ def _rules(asked: list[str] | None) -> list[str]:
     return [rule for rule in known if not asked or rule in asked]
 
 
-def _entry(finding: Finding) -> dict[str, Any]:
+def _entry(finding: PaperFinding) -> dict[str, Any]:
     there = finding.there
     return {
         "rule": finding.rule, "line": finding.line, "subject": finding.subject, "why": finding.why,

@@ -39,7 +39,7 @@ EXACT = ("y_star", "lam", "hypergradient", "error", "method", "strictly_active",
 """What is said of the exact truth at the point."""
 
 
-def hypergradient(asked: point_options.Hypergradient) -> None:
+def hypergradient(asked: point_options.HypergradientOptions) -> None:
     """Run Algorithm 1 once and print everything it saw."""
     reading = read_reading(asked.reading, asked.choose)
     require_at_least("--seed", asked.seed, 0)
@@ -87,7 +87,7 @@ def _with_width(parameters: OracleParameters, text: str | None) -> OracleParamet
     return parameters.model_copy(update={"lam_width": float(read_positive(text, "--lam-width"))})
 
 
-def _assumed(asked: point_options.Hypergradient) -> f2csa_ref.Assumed | bool:
+def _assumed(asked: point_options.HypergradientOptions) -> f2csa_ref.Assumed | bool:
     """What the certificate may use; False where none is asked for."""
     if not asked.certify:
         for name, given in (("--table", asked.as_table), ("--gradients-alone", asked.gradients_alone)):

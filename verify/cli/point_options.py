@@ -12,7 +12,7 @@ from verify.cli.options import AsJson, Choices, NamedReading, Point, Problem, Te
 
 
 @dataclass(frozen=True)
-class Hypergradient:
+class HypergradientOptions:
     """One oracle call: every stage's value, with the exact values beside."""
 
     problem: Problem

@@ -15,7 +15,7 @@ from spec.settings import OWN, SHARED, FoundSettings, load_settings
 from verify.cli import options
 from verify.cli.conform_options import Conform
 from verify.cli.console import print_json, printable
-from verify.cli.skeleton_options import Settings
+from verify.cli.skeleton_options import SettingsOptions
 from verify.cli.sources import require_one_of
 
 
@@ -27,7 +27,7 @@ class Lists(NamedTuple):
     said: str = ""
 
 
-AnyCommand = TypeVar("AnyCommand", bound=options.Verify | options.Record | Conform)
+AnyCommand = TypeVar("AnyCommand", bound=options.Verify | options.RecordOptions | Conform)
 
 
 def settings_of(subject: str | None, *, unread: bool) -> FoundSettings:
@@ -66,7 +66,7 @@ def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, F
     return replace(asked, **taken), found
 
 
-def settings(asked: Settings) -> None:
+def settings(asked: SettingsOptions) -> None:
     """Print the settings of the working directory, as they are understood."""
     found = load_settings()
     held = found.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)

@@ -15,7 +15,7 @@ from spec.files import find_named, write_files
 from verify.cli import options
 from verify.cli.console import plain_console, print_json, printable
 from verify.cli.prove_certificates import prove_certificates
-from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.proof_record import RECORD, files, load_record
 from verify.proofs.kernel.standings import counts
 from verify.proofs.kernel.theorems import TheoremTable, load_theorems
@@ -66,7 +66,7 @@ def _named(asked: Sequence[str], table: TheoremTable) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _entry(outcome: Outcome, table: TheoremTable) -> dict[str, Any]:
+def _entry(outcome: CoqOutcome, table: TheoremTable) -> dict[str, Any]:
     record = outcome.made or load_record()
     return {
         "schema": SCHEMA,
@@ -89,7 +89,7 @@ def _entry(outcome: Outcome, table: TheoremTable) -> dict[str, Any]:
     }
 
 
-def _show(outcome: Outcome, table: TheoremTable, *, whole: bool) -> None:
+def _show(outcome: CoqOutcome, table: TheoremTable, *, whole: bool) -> None:
     if outcome.state == "refused":
         # No row of a table could be relied on.
         for line in outcome.refusals:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.algorithm_2 import Oracle
 from f2csa_ref.baselines.iterates import Surroundings
 from f2csa_ref.baselines.methods import F2csaParameters, Rival, answers_of
@@ -48,9 +48,9 @@ def computing(q: Objectives, setting: Setting) -> Computing:
     return Pages(q)
 
 
-def call_of(setting: Setting) -> Call:
+def call_of(setting: Setting) -> OracleCall:
     """What every call of the setting's oracle is asked."""
-    return Call(setting.alpha, setting.reading, setting.oracle)
+    return OracleCall(setting.alpha, setting.reading, setting.oracle)
 
 
 def one_call(q: Objectives, setting: Setting, how: Computing, rng: np.random.Generator) -> Oracle:

@@ -28,7 +28,7 @@ class Doctor:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SettingsOptions:
     """What f2csa.toml, or [tool.f2csa] in pyproject.toml, says in this folder."""
 
     name: Annotated[str | None, Argument(help="One setting, such as subject: its value alone.")] = None
@@ -36,7 +36,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class History:
+class HistoryOptions:
     """Verdicts, exponents and constants over recorded baselines, and where one moved."""
 
     files: Annotated[list[Path], Argument(help="Baselines or reports, oldest first, or a folder of them, by name.")]

@@ -18,7 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.algorithm_2 import box_projection
 from f2csa_ref.alpha_search import ROUNDED
 from f2csa_ref.baselines.iterates import Surroundings
@@ -27,7 +27,7 @@ from f2csa_ref.fast.in_runs import FastComputing
 from f2csa_ref.objectives import Objectives, objectives_of
 from f2csa_ref.solver.schedules import Constants, Pages, Vicinity, constants_by, schedule, with_overrides
 from f2csa_ref.solver.solve import Setting, SolveReport, solve
-from f2csa_ref.solver.trace import Block, has_header, read_header
+from f2csa_ref.solver.trace import TraceBlock, has_header, read_header
 from f2csa_ref.wanted_error import Accuracy, answer_within
 from spec import InvalidInputError, OracleParameters, OuterParameters, Problem
 from spec.exact import Vector
@@ -39,8 +39,8 @@ from verify.cli import options
 from verify.cli.console import print_json
 from verify.cli.point import plain
 from verify.cli.rivals import computing, constants_of, one_call, parameters_line
+from verify.cli.solve_request import CONSTANTS, RADIUS, SolveRequest, given_or, require_agreement, start_of, wanted_of
 from verify.cli.sources import Point, read_problem
-from verify.cli.wanted import CONSTANTS, RADIUS, Wanted, given_or, require_agreement, start_of, wanted_of
 from verify.subjects.faults import described
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
@@ -216,7 +216,7 @@ def _read(source: str) -> tuple[Problem | Objectives, Point | None]:
         raise InvalidInputError("problem", f"cannot be loaded ({described(error)})", source) from None
 
 
-def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
+def _setting(wanted: SolveRequest, q: Objectives, start: Point | None) -> Setting:
     """The run's setting, its constants and schedule derived where they were not given."""
     alpha, radius, seed = given_or(wanted.alpha, 0.1), given_or(wanted.radius, RADIUS), given_or(wanted.seed, 0)
     accuracy = wanted.accuracy
@@ -227,7 +227,7 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     )
     bounds = dict(wanted.constants)
     if accuracy is not None:
-        alpha = first_alpha(q, x_0, accuracy, Call(0.0, reading, oracle), seed)
+        alpha = first_alpha(q, x_0, accuracy, OracleCall(0.0, reading, oracle), seed)
         noisy = q.noise.model != "none"
         bounds |= {"bias": accuracy.error, "variance": accuracy.variance(q.n) if noisy else 0.0}
 
@@ -238,7 +238,7 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
         )  # fmt: skip
         return with_overrides(made, M=wanted.block_length, K=wanted.blocks, eta=wanted.eta)
 
-    call, fast = Call(alpha, reading, oracle), kind != "plain"
+    call, fast = OracleCall(alpha, reading, oracle), kind != "plain"
     if wanted.schedule not in (None, "budget") and "lipschitz_F" in bounds:
         # What these alone refuse is refused before anything is estimated.
         L_F, gap, bias, variance = (bounds.get(name, 0.0) for name in CONSTANTS)
@@ -265,7 +265,7 @@ def _setting(wanted: Wanted, q: Objectives, start: Point | None) -> Setting:
     )  # fmt: skip
 
 
-def first_alpha(q: Objectives, x_0: Vector, accuracy: Accuracy, call: Call, seed: int) -> float:
+def first_alpha(q: Objectives, x_0: Vector, accuracy: Accuracy, call: OracleCall, seed: int) -> float:
     """Where the search for alpha begins; refused where rounding alone is more than the error wanted at the start."""
     made = answer_within(q, x_0, accuracy, call, np.random.default_rng([seed, 3]))
     if not made.met:
@@ -328,7 +328,7 @@ def _say(line: str) -> None:
 
 
 @contextmanager
-def _progress(outer: OuterParameters) -> Iterator[Callable[[Block], None]]:
+def _progress(outer: OuterParameters) -> Iterator[Callable[[TraceBlock], None]]:
     """A progress bar on a terminal, nothing elsewhere; told each finished block."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -338,7 +338,7 @@ def _progress(outer: OuterParameters) -> Iterator[Callable[[Block], None]]:
     with Progress(TextColumn("solve"), BarColumn(), done, TimeRemainingColumn(), text, console=console) as bar:
         task = bar.add_task("", total=outer.T)
 
-        def show(block: Block) -> None:
+        def show(block: TraceBlock) -> None:
             F = "" if block.F is None else f"F = {block.F:.6g}, "
             bar.update(task, completed=block.calls, description=f"{F}|mean answer| = {block.grad_norm:.3g}")
 

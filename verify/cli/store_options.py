@@ -20,7 +20,7 @@ class Merge:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportOptions:
     """Write the report of a store's results; nothing is run."""
 
     store: Annotated[Path, Argument(help="A store, or a folder with a store.sqlite.")] = Path("report")
@@ -35,7 +35,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Board:
+class EntrantsOptions:
     """Set several programs' reports side by side: stages, statements, letters."""
 
     reports: Annotated[

@@ -16,11 +16,11 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli import store_options
-from verify.cli.closing import Ending, show
 from verify.cli.console import print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete, require_folder
-from verify.report.faces import Report, render_json, write
-from verify.report.site.frame import Site
+from verify.cli.run_summary import Ending, show
+from verify.report.report_files import Report, render_json, write
+from verify.report.site.frame import SiteFrame
 from verify.report.take_away import plots_of
 
 
@@ -34,7 +34,7 @@ def merge(asked: store_options.Merge) -> int:
     return 3 if done.dropped else 0
 
 
-def report(asked: store_options.Report) -> int:
+def report(asked: store_options.ReportOptions) -> int:
     """Write and print a report; returns the exit code."""
     path = _store(asked.store)
     out = path.parent if asked.out is None else asked.out
@@ -52,7 +52,7 @@ def report(asked: store_options.Report) -> int:
     folder = folder_for(out, [result.key for result in made.results])
     paths = [] if not made.complete and holds_complete(folder) else write(made, folder)
     if asked.plots is not None:
-        write_files(asked.plots, plots_of(Site.of(made.timeless)), "--plots")
+        write_files(asked.plots, plots_of(SiteFrame.of(made.timeless)), "--plots")
     if asked.as_json:
         print_json_text(render_json(made))
     else:

@@ -30,12 +30,12 @@ from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
 from verify.cli import options
 from verify.cli.ci_output import CiOutput
-from verify.cli.closing import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
+from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show
 from verify.report import times
-from verify.report.faces import Report, render_json, write
+from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 
@@ -109,11 +109,11 @@ def verify(asked: options.Verify) -> int:
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
-def _whom(asked: options.Verify | options.Record | options.Compare) -> str:
+def _whom(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
     return REFERENCE if asked.subject is None else asked.subject
 
 
-def _profile(asked: options.Verify | options.Record | options.Compare) -> str:
+def _profile(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
     return "ci" if asked.profile is None else asked.profile
 
 
@@ -166,7 +166,7 @@ def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
     )  # fmt: skip
 
 
-def selected(asked: options.Verify | options.Record | options.Compare) -> Selection:
+def selected(asked: options.Verify | options.RecordOptions | options.Compare) -> Selection:
     """The claims, readings and instances asked for."""
     return Selection(tuple(asked.claims or ()), tuple(asked.reading or ()), tuple(asked.instance or ()))
 
@@ -188,7 +188,7 @@ def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: 
     return report
 
 
-def record(asked: options.Record) -> int:
+def record(asked: options.RecordOptions) -> int:
     """Record a run, or a report of one; returns the exit code."""
     refuse_to_overwrite(asked.out, force=asked.force)
     report = _report(asked, "--from")
@@ -258,7 +258,7 @@ def compare(asked: options.Compare) -> int:
     return judged.exit_code
 
 
-def _report(asked: options.Record | options.Compare, option: str) -> Report | None:
+def _report(asked: options.RecordOptions | options.Compare, option: str) -> Report | None:
     """The report given instead of a run; it was run already, so nothing about how to run can be asked of it."""
     if asked.source is None:
         return None
@@ -280,7 +280,7 @@ def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:
     )
 
 
-def _rerun(asked: options.Record | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
+def _rerun(asked: options.RecordOptions | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
     lists = lists_of(settings)
     return watched(
         selection, jobs=asked.jobs, seed=asked.seed, subject=_whom(asked),

@@ -11,7 +11,7 @@ from spec.exact import Vector
 from verify.conformance.places import rounded
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Probe
 from verify.subjects import SubjectFaultError
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 INSIDE = {
     WHOLE: "with every stage given: line 6 alone",
@@ -24,7 +24,7 @@ INSIDE = {
 
 
 @dataclass(frozen=True)
-class Answer:
+class StageAnswer:
     """What came back from one probe."""
 
     probe: Probe
@@ -44,21 +44,21 @@ class Asked:
     interrupt or so many faults.
     """
 
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[StageAnswer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     late: int = 0
     ended: bool = False
 
 
-def setting_of(probe: Probe, alpha: float | None = None) -> Setting:
+def setting_of(probe: Probe, alpha: float | None = None) -> ExactSetting:
     """A probe's call in exact numbers, with what it gives; at its own alpha unless another is asked for."""
     call, q = probe.call, probe.call.parameters
     given = {name: rounded(value) for name, value in call.stages.items() if value is not None}
     draws = {name: tuple(rounded(row) for row in rows) for name, rows in (call.draws or {}).items()}
     numbers = {"lam_width": q.lam_width, "ramp_constant": q.ramp_constant}
     exact = {name: Fraction(value) for name, value in numbers.items() if math.isfinite(value)}
-    return Setting(
+    return ExactSetting(
         problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha if alpha is None else alpha),
         reading=call.reading, N_g=q.N_g, given=given, draws=draws, **exact,
     )  # fmt: skip

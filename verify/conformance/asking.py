@@ -10,7 +10,7 @@ from typing import get_args
 from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
-from verify.conformance.blame.accuracy import Accuracy, declared_accuracy, widened
+from verify.conformance.blame.accuracy import DeclaredAccuracy, declared_accuracy, widened
 from verify.conformance.drawn_places import drawn_probes
 from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import samplings, under
@@ -24,7 +24,7 @@ from verify.conformance.trace.model import Say, Trace
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.loading import COMMAND
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 ELSEWHERE: tuple[Stage, ...] = ("runs",)
 """Stages that are compared under the repaired reading alone."""
@@ -79,7 +79,7 @@ class Asking:
             saved_cases.prepare(self.cases, subject, force=self.force)
         return OwnProbes.of(self.problems, self.reading)
 
-    def look(self, stages: Stages, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
+    def look(self, stages: StageCalls, own: OwnProbes, extra: Sequence[Probe]) -> Seen:
         """Compare all stages, the own problems first, to the accuracy that the subject declares."""
         accuracy = declared_accuracy(stages)
         built_in = (*probes.probes(), *drawn_probes(self.seed))
@@ -121,7 +121,7 @@ class Asking:
         )
         return (words, *_as_repaired(seen), *own.told(seen))
 
-    def trace_lines(self, subject: str, seen: Seen, accuracy: Accuracy) -> Trace | None:
+    def trace_lines(self, subject: str, seen: Seen, accuracy: DeclaredAccuracy) -> Trace | None:
         """The lines of the stages that deviate, where they are asked for."""
         if not self.trace:
             return None

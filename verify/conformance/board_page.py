@@ -8,7 +8,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from verify.conformance.entrants import Board, Entrant
+from verify.conformance.entrants import Board, BoardProgram
 from verify.report.markdown import escape
 from verify.report.signs import look
 from verify.report.site.cell_numbers import figure, word
@@ -61,7 +61,7 @@ def board_page(board: Board, folder: Path) -> str:
 _FACTS = ("Version", "Statements that hold", "Profile", "Judged on", "Findings", "Faults")
 
 
-def _facts(one: Entrant, folder: Path) -> list[Markup | str]:
+def _facts(one: BoardProgram, folder: Path) -> list[Markup | str]:
     href = os.path.relpath(one.page, folder) if one.page else ""
     name = Markup('<a href="{}">{}</a>').format(href, one.name) if href else Markup("{}").format(one.name)
     held = f"{one.coverage.held} of {one.coverage.asked} asked, of {one.coverage.all}"
@@ -158,7 +158,7 @@ def board_markdown(board: Board) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _plain_facts(one: Entrant) -> list[str]:
+def _plain_facts(one: BoardProgram) -> list[str]:
     return [escape(str(Markup("{}").format(cell).striptags())) for cell in _facts(one, Path())]
 
 

@@ -17,17 +17,17 @@ from typing import Any
 from spec import InvalidInputError
 from spec.exact import FloatArray
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer, setting_of
+from verify.conformance.answers import StageAnswer, setting_of
 from verify.conformance.error_parts import WORDS
 from verify.conformance.places import rounded
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance
 from verify.subjects import Call, Capability, MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import GIVEN, Stages
+from verify.subjects.protocol import GIVEN, StageCalls
 from verify.truth.algebra.rationals import Vector
 from verify.truth.error_causes import METHOD, ErrorCauses, StageValues
 from verify.truth.formulas import as_float
-from verify.truth.stages import Setting, activation, estimate, minimiser, row_values
+from verify.truth.stages import ExactSetting, activation, estimate, minimiser, row_values
 
 DISPLACED = Fraction(1, 64)
 """How far ỹ and ρ are moved to see whether an answer uses those it is given."""
@@ -69,7 +69,7 @@ class UnsteadyError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCause:
     """An answer's error, shape (n,), by causes, all exact.
 
     Up to ``floor`` a part may be rounding. ``told`` are stages taken from the subject; ``takes`` says whether line 6
@@ -77,7 +77,7 @@ class Measured:
     what line 6 is off by, if that is known.
     """
 
-    setting: Setting
+    setting: ExactSetting
     parts: Mapping[str, Vector]
     error: Vector
     floor: float
@@ -137,8 +137,8 @@ def length(values: Any) -> float:
 class Inquiry:
     """One oracle call, put to a subject at any alpha with more and more of its stages given."""
 
-    stages: Stages
-    answer: Answer
+    stages: StageCalls
+    answer: StageAnswer
     """The call, and what was answered before."""
     taken: bool | None = None
 
@@ -151,7 +151,7 @@ class Inquiry:
         """The point, and its derivatives; refused where there is a kink."""
         return ErrorCauses.at(setting_of(self.probe, self.probe.call.alpha))
 
-    def at(self, alpha: float) -> Measured:
+    def at(self, alpha: float) -> MeasuredCause:
         """The causes at one alpha.
 
         Raises:
@@ -181,7 +181,7 @@ class Inquiry:
         off = length([a - b for a, b in zip(rounded(answer), here.formula(told), strict=True)])
         return off <= floor and length(answer - self._ask(replace(base, alpha=base.alpha / 2))) > floor
 
-    def _measured(self, here: ErrorCauses, base: Call, answer: FloatArray, used: _Stages) -> Measured:
+    def _measured(self, here: ErrorCauses, base: Call, answer: FloatArray, used: _Stages) -> MeasuredCause:
         told, floor = used.values, used.floor
         parts: dict[str, Vector] = {}
         last, rough = rounded(answer), False
@@ -199,7 +199,7 @@ class Inquiry:
         error = tuple(a - b for a, b in zip(rounded(answer), here.gradient, strict=True))
         given = frozenset(cause for name, value in base.stages.items() if value is not None for cause in OF_GIVEN[name])
         off = ROUNDS if rough else _term_off(here, told, parts["formula"], floor)
-        return Measured(here.setting, parts, error, floor, used.names, used.takes, given, off)
+        return MeasuredCause(here.setting, parts, error, floor, used.names, used.takes, given, off)
 
     def _rounds(self, here: ErrorCauses, base: Call, told: StageValues, floor: float) -> bool:
         """Whether line 6 is off by rounding: by more than a function of ỹ without curvature can be."""
@@ -216,7 +216,7 @@ class Inquiry:
     def _ask(self, call: Call) -> FloatArray:
         return self.stages.hypergradient(self.probe.problem, self.probe.x, call)
 
-    def completed(self, setting: Setting, base: Call, *, own: bool) -> tuple[StageValues, tuple[str, ...]]:
+    def completed(self, setting: ExactSetting, base: Call, *, own: bool) -> tuple[StageValues, tuple[str, ...]]:
         """All stages of a call as doubles, the subject's own or the right ones, and the names of those it told."""
         at: dict[str, Vector] = dict(setting.given)
         names: list[str] = []
@@ -256,7 +256,7 @@ class Inquiry:
         return self.taken
 
 
-def limit(setting: Setting, allowance: Allowance) -> float:
+def limit(setting: ExactSetting, allowance: Allowance) -> float:
     """How far an estimate may be off by an allowance."""
     return length(known.hypergradient(setting, allowance).limits["hypergradient"])
 
@@ -264,7 +264,7 @@ def limit(setting: Setting, allowance: Allowance) -> float:
 LETTERS = {"y_star": "ỹ*", "lam": "λ̃", "rho": "ρ", "y_penalty": "ỹ"}
 
 
-def notes(measured: Measured) -> Iterator[str]:
+def notes(measured: MeasuredCause) -> Iterator[str]:
     """How far a split rests on what the subject tells."""
     given = [name for name in GIVEN if name in measured.setting.given]
     silent = [LETTERS[name] for name in GIVEN if name not in (*measured.told, *given)]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from verify.conformance.claim_runs import Judged
+from verify.conformance.claim_runs import JudgedClaims
 from verify.conformance.found import StageFinding
 from verify.report.asked_and_held import Coverage
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.subjects.loading import offered
 
 
-def faults_of(asked: Judged, findings: Sequence[StageFinding], report: Report) -> list[str]:
+def faults_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
     """Faults of the claims' runs, processes that differ, and claims asked for in vain where no stage deviates."""
     vain = () if _deviates(findings) else _unasked(asked, findings, report)
     return [*_claim_faults(report), *_wavering(asked, report), *vain]
 
 
-def notes_of(asked: Judged, findings: Sequence[StageFinding], report: Report) -> list[str]:
+def notes_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
     """Claims asked for in vain where a stage deviates, which is what was found then."""
     return [f"{line[:1].upper()}{line[1:]}." for line in _unasked(asked, findings, report) if _deviates(findings)]
 
@@ -26,7 +26,7 @@ def _deviates(findings: Sequence[StageFinding]) -> bool:
     return any(finding.status == "diverges" for finding in findings)
 
 
-def _wavering(asked: Judged, report: Report) -> Iterator[str]:
+def _wavering(asked: JudgedClaims, report: Report) -> Iterator[str]:
     """A line where processes of one subject announce different stages: what fails in one is missing in another."""
     here = offered(asked.subject)
     there = report.environment.get("subject offers", here)
@@ -34,7 +34,7 @@ def _wavering(asked: Judged, report: Report) -> Iterator[str]:
         yield f"the subject offers {here} in one process and {there} in another"
 
 
-def _unasked(asked: Judged, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
+def _unasked(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
     """A line where claims were asked for by name and none of them could be, though stages could."""
     compared = any(finding.compared for finding in findings)
     if compared and asked.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:

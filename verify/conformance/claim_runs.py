@@ -24,11 +24,11 @@ from verify.conformance.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.places import place_of
 from verify.conformance.probes import off_truth
 from verify.conformance.random_stages import ADDITIVE, under_noise
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.loading import offered
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict
 
 ASKS_FOR: dict[str, frozenset[str]] = {
@@ -43,7 +43,7 @@ SAMPLES = 16
 """Enough to tell standard deviations apart that differ by 100 times and more."""
 
 
-def ignored_choices(stages: Stages) -> tuple[str, ...]:
+def ignored_choices(stages: StageCalls) -> tuple[str, ...]:
     """Choices of the reading that a subject's ``hypergradient`` answers as if they were the repaired ones."""
     if not stages.offers("hypergradient"):
         return ()
@@ -77,7 +77,7 @@ def unheard(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaims:
     """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
 
     ``jobs`` count where workers can load it and it needs no pacing, ``estimates`` where it does; ``time_limit`` is for
@@ -123,7 +123,7 @@ class Judged:
             self.clock.check()
 
 
-def run_claims(asked: Judged, ignored: Sequence[str], *, silent: bool = False) -> Report:
+def run_claims(asked: JudgedClaims, ignored: Sequence[str], *, silent: bool = False) -> Report:
     """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out.
 
     One that is ``silent``, refusing every call of every stage, is asked here: to start workers, each with a subject of
@@ -159,7 +159,7 @@ def run_claims(asked: Judged, ignored: Sequence[str], *, silent: bool = False) -
     return _put_right(found, asked, ignored)
 
 
-def left_out(asked: Judged, stages: Stages) -> tuple[str, ...]:
+def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
     """What the subject could be asked about and the profile leaves out: a sentence for each reason."""
     profile, chosen = find_profile(asked.profile), set(selected(asked.claims))
     names = [
@@ -180,24 +180,24 @@ def left_out(asked: Judged, stages: Stages) -> tuple[str, ...]:
 _LEFT_OUT = "Left out, for {}: {}. --profile ci judges that; so does naming it."
 
 
-def without_claims(asked: Judged) -> Report:
+def without_claims(asked: JudgedClaims) -> Report:
     """The report of a run that judges none."""
     return Report(environment=campaign.environment(), seed=asked.seed, profile=asked.profile, subject=asked.name,
                   results=(), summary=())  # fmt: skip
 
 
-def _which_are_counted(asked: Judged) -> tuple[list[bool], list[bool]]:
+def _which_are_counted(asked: JudgedClaims) -> tuple[list[bool], list[bool]]:
     """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
     found = [checks()[task.claim] for task in _tasks(asked)]
     sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
     return sampled, ["optimise" in check.needs for check in found]
 
 
-def _tasks(asked: Judged) -> list[Task]:
+def _tasks(asked: JudgedClaims) -> list[Task]:
     return campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
 
 
-def _put_right(report: Report, asked: Judged, ignored: Sequence[str]) -> Report:
+def _put_right(report: Report, asked: JudgedClaims, ignored: Sequence[str]) -> Report:
     """Undecided beyond a share; not applicable where a choice is asked for that the subject does not make."""
     results = tuple(_decided(result, ignored) for result in report.results)
     findings = tuple(line for result in results if (line := finding(result)) is not None)

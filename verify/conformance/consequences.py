@@ -13,11 +13,11 @@ import numpy as np
 from spec import InvalidInputError
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer, setting_of
+from verify.conformance.answers import StageAnswer, setting_of
 from verify.conformance.causes import REFUSED, Inquiry
 from verify.conformance.probes import WHOLE
 from verify.conformance.sizes import ANY_PROGRAM
-from verify.subjects.protocol import GIVEN, Stages
+from verify.subjects.protocol import GIVEN, StageCalls
 from verify.truth.algebra.numbers import double
 from verify.truth.error_causes import is_split
 
@@ -25,7 +25,7 @@ MOST = 256
 """Answers looked at; of more the rest counts as wrong."""
 
 
-def consequences(stages: Stages, wrong: Sequence[Answer]) -> list[Answer]:
+def consequences(stages: StageCalls, wrong: Sequence[StageAnswer]) -> list[StageAnswer]:
     """Those of a subject's wrong estimates that are right for the stages that it tells.
 
     They are no fault of the call only where one of these stages is found wrong by itself.
@@ -34,13 +34,13 @@ def consequences(stages: Stages, wrong: Sequence[Answer]) -> list[Answer]:
     return [answer for answer in asked if _follows(stages, answer)]
 
 
-def _may_be(answer: Answer) -> bool:
+def _may_be(answer: StageAnswer) -> bool:
     """Whether the call computes a stage itself, and all is known of it."""
     probe = answer.probe
     return probe.given not in ("", WHOLE) and probe.call.draws is None and is_split(probe.problem)
 
 
-def _follows(stages: Stages, answer: Answer) -> bool:
+def _follows(stages: StageCalls, answer: StageAnswer) -> bool:
     expected = _expected(stages, answer)
     if expected is None:
         return False
@@ -49,7 +49,7 @@ def _follows(stages: Stages, answer: Answer) -> bool:
         return bool((np.abs(answer.got - value) <= np.maximum(tolerance, answer.probe.tolerance)).all())
 
 
-def _expected(stages: Stages, answer: Answer) -> tuple[Vector, Vector] | None:
+def _expected(stages: StageCalls, answer: StageAnswer) -> tuple[Vector, Vector] | None:
     """The right estimate for the stages that the subject tells, and its tolerance."""
     probe = answer.probe
     try:

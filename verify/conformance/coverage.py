@@ -22,7 +22,7 @@ ENOUGH = 2
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownCoverage:
     """How a term of a line is seen: by how many tolerances each probe's answer changes without it."""
 
     line: str
@@ -45,7 +45,7 @@ class Shown:
         return self.places >= ENOUGH
 
 
-def coverage(asked: Iterable[Probe] | None = None) -> tuple[Shown, ...]:
+def coverage(asked: Iterable[Probe] | None = None) -> tuple[ShownCoverage, ...]:
     """Every term of every line against the probes that ask for this line alone; the built-in ones by default."""
     given = probes() if asked is None else tuple(asked)
     found: dict[tuple[str, str], dict[str, float]] = {}
@@ -54,10 +54,10 @@ def coverage(asked: Iterable[Probe] | None = None) -> tuple[Shown, ...]:
             for term, change in terms(probe).items():
                 share = float(np.max(np.abs(change) / probe.tolerance, initial=0.0))
                 found.setdefault((line, term), {})[probe.id] = share
-    return tuple(Shown(line, term, shares) for (line, term), shares in found.items())
+    return tuple(ShownCoverage(line, term, shares) for (line, term), shares in found.items())
 
 
-def table(rows: Iterable[Shown], *, full: bool = False) -> str:
+def table(rows: Iterable[ShownCoverage], *, full: bool = False) -> str:
     """The coverage as text, a line a term; ``full`` adds every probe's share."""
     lines = [f"{'line':<9}{'without, or written otherwise':<34}{'shown by':>9}{'places':>8}  most, in tolerances"]
     for row in rows:

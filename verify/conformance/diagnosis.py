@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
-from verify.conformance.answers import INSIDE, Answer
+from verify.conformance.answers import INSIDE, StageAnswer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
@@ -37,7 +37,7 @@ from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
 from verify.method.plain_subject import PlainLoop
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SINGLE_ROUNDINGS = 4.0
 """Roundings of its own precision by which two evaluations of a mutant may differ, relative to the size of the terms."""
@@ -153,7 +153,7 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
                      nearest=tuple(others[:SHOWN]))  # fmt: skip
 
 
-def _innermost(answers: list[Answer], wrong: list[Answer]) -> tuple[str, list[Match]]:
+def _innermost(answers: list[StageAnswer], wrong: list[StageAnswer]) -> tuple[str, list[Match]]:
     """What explains the calls that leave the least to the subject; two mistakes at once are told one after another."""
     for given, where in INSIDE.items():
         there = [answer for answer in wrong if answer.probe.given == given]
@@ -168,7 +168,7 @@ def _nearest_first(matches: Iterable[Match]) -> list[Match]:
     return sorted(matches, key=lambda match: match.distance)
 
 
-def _is_wrong(mutant_id: str, answers: list[Answer]) -> bool:
+def _is_wrong(mutant_id: str, answers: list[StageAnswer]) -> bool:
     """Whether a mutant itself goes wrong on these probes; one that is wrong elsewhere is near to nothing here."""
     return not all(_answers(mutant_id, tuple(answer.probe for answer in answers)).right)
 
@@ -189,7 +189,7 @@ class _Theirs:
 @lru_cache(maxsize=1024)
 def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> _Theirs:
     """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
-    stages = Stages(by_id(mutant_id))
+    stages = StageCalls(by_id(mutant_id))
 
     def answer(probe: Probe) -> Vector | None:
         try:
@@ -202,7 +202,7 @@ def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> _Theirs:
     return _Theirs(given, tuple(t is not None and probe.excess(t) <= 1 for probe, t in pairs))
 
 
-def _beside(mutant: Bug, answers: list[Answer], wrong: list[Answer]) -> Match:
+def _beside(mutant: Bug, answers: list[StageAnswer], wrong: list[StageAnswer]) -> Match:
     """A subject's answers beside a mutant's, those that it has."""
     known = _answers(mutant.id, tuple(answer.probe for answer in answers))
     both = [(a, t, right) for a, t, right in zip(answers, known.given, known.right, strict=True) if t is not None]
@@ -230,7 +230,7 @@ def _scale(probe: Probe) -> Vector:
     return np.zeros_like(probe.tolerance) if probe.scale is None else np.asarray(probe.scale)
 
 
-def _of_rounding_size(answers: list[Answer], roundoff: float) -> bool:
+def _of_rounding_size(answers: list[StageAnswer], roundoff: float) -> bool:
     """Whether line 6 alone errs by this rounding and no more."""
     whole = [a for a in answers if a.probe.scale is not None]
     if not whole:
@@ -297,9 +297,9 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
 
 @lru_cache(maxsize=64)
 def _samples_of(mutant_id: str, counts: tuple[tuple[str, int], ...]) -> Signature:
-    return random_stages.sample(Stages(by_id(mutant_id)), dict(counts), stream=1).signature
+    return random_stages.sample(StageCalls(by_id(mutant_id)), dict(counts), stream=1).signature
 
 
 @lru_cache(maxsize=64)
 def _runs_of(mutant_id: str, offered: tuple[str, ...]) -> Signature:
-    return random_stages.known_runs(Stages(by_id(mutant_id)), offered)
+    return random_stages.known_runs(StageCalls(by_id(mutant_id)), offered)

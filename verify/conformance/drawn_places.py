@@ -10,7 +10,7 @@ import numpy as np
 
 from spec import parse_problem
 from verify.conformance import probes
-from verify.conformance.places import Place, as_quadratic, place_of
+from verify.conformance.places import JudgedPlace, as_quadratic, place_of
 from verify.conformance.probes import FROM_RHO, FROM_SCRATCH, Probe
 from verify.truth.coordinates import in_other_coordinates
 
@@ -48,7 +48,7 @@ def _all(seed: int) -> Iterator[Probe]:
             yield probes.at(place, partial(probes.chain_probe, alpha=alpha, given=given, name=name))
 
 
-def drawn_places(seed: int) -> Iterator[Place]:
+def drawn_places(seed: int) -> Iterator[JudgedPlace]:
     """Random problems, and built-in ones in other coordinates."""
     rng = np.random.default_rng([seed, 29])
     for k in range(RANDOM):
@@ -56,22 +56,22 @@ def drawn_places(seed: int) -> Iterator[Place]:
     for name in MOVED:
         place = place_of(name)
         image, x = in_other_coordinates(place.problem, place.x, rng)
-        yield Place(f"{name}-elsewhere", image, x, f"{name} in coordinates drawn for this run")
+        yield JudgedPlace(f"{name}-elsewhere", image, x, f"{name} in coordinates drawn for this run")
 
 
-def _random(name: str, rng: np.random.Generator) -> Place:
+def _random(name: str, rng: np.random.Generator) -> JudgedPlace:
     for _ in range(TRIES):
         n, m = int(rng.integers(1, 4)), int(rng.integers(2, 5))
         p, seed = int(rng.integers(2, m + 2)), int(rng.integers(2**31))
         drawn = parse_problem({"kind": "generated", "family": "random-rows", "n": n, "m": m, "p": p, "seed": seed})
         x = tuple(Fraction(int(k), 8) for k in rng.integers(-8, 9, n))
-        place = Place(name, as_quadratic(drawn), x, f"random integers, n = {n}, m = {m}, p = {p}")
+        place = JudgedPlace(name, as_quadratic(drawn), x, f"random integers, n = {n}, m = {m}, p = {p}")
         if _is_plain(place):
             return place
-    return Place(name, place.problem, (Fraction(0),) * n, place.purpose)
+    return JudgedPlace(name, place.problem, (Fraction(0),) * n, place.purpose)
 
 
-def _is_plain(place: Place) -> bool:
+def _is_plain(place: JudgedPlace) -> bool:
     if not place.has_one_pair or place.lower.weakly_active:
         return False
     h = place.problem.arrays.A @ place.point - place.problem.arrays.B @ place.y_star - place.problem.arrays.b

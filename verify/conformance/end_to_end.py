@@ -19,7 +19,7 @@ from spec.exact import Vector
 from verify.conformance.found import Divergence, Reproduction, StageFinding
 from verify.conformance.scripts import array, of_problem, script
 from verify.subjects import SubjectFaultError
-from verify.subjects.protocol import OuterRun, Stages, offers
+from verify.subjects.protocol import OuterRun, StageCalls, offers
 from verify.subjects.stage_table import END_TO_END
 
 ALPHA = 0.05
@@ -33,7 +33,7 @@ OUTPUTS = 96
 
 
 @dataclass(frozen=True)
-class Trial:
+class EndToEndTrial:
     """A problem with ∇F(x) = slope + curvature ∘ x, known to within ``error``, and how Algorithm 2 is run on it."""
 
     id: str
@@ -44,7 +44,7 @@ class Trial:
     curvature: float = 0.0
     error: float = 0.0
 
-    def run(self, stages: Stages, seed: int) -> OuterRun:
+    def run(self, stages: StageCalls, seed: int) -> OuterRun:
         """One run; raises where it crashes or answers nothing."""
         problem, x0 = parse_problem(self.data), np.array(self.x0)
         return stages.end_to_end(problem, x0, self.parameters, ALPHA, np.random.default_rng(seed))
@@ -65,22 +65,22 @@ _TWO: dict[str, Any] = {
 }  # fmt: skip
 _THROUGH_Y = _ONE | {"f": {"y": [1]}, "g": {"yy": [[1]], "xy": [[-2]]}}
 TRIALS = (
-    Trial("free", _BENT, (0.7,), _schedule(0.5, 0.01, 5, 6), (0.5,), 1.0),
-    Trial("clipped", _BENT, (0.9,), _schedule(0.02, 0.5, 5, 6), (0.5,), 1.0),
-    Trial("two-dimensions", _TWO, (0.6, -0.3), _schedule(0.02, 0.005, 5, 6), (1.0, 2.0)),
+    EndToEndTrial("free", _BENT, (0.7,), _schedule(0.5, 0.01, 5, 6), (0.5,), 1.0),
+    EndToEndTrial("clipped", _BENT, (0.9,), _schedule(0.02, 0.5, 5, 6), (0.5,), 1.0),
+    EndToEndTrial("two-dimensions", _TWO, (0.6, -0.3), _schedule(0.02, 0.005, 5, 6), (1.0, 2.0)),
     # The whole gradient comes through y*; the penalty solve's allowed error α reaches the estimate twice over.
-    Trial("through-y", _THROUGH_Y, (0.7,), _schedule(0.5, 0.01, 5, 6), (2.0,), 0.0, 3 * ALPHA),
+    EndToEndTrial("through-y", _THROUGH_Y, (0.7,), _schedule(0.5, 0.01, 5, 6), (2.0,), 0.0, 3 * ALPHA),
 )
-LONG = Trial("blocks-of-one", _BENT, (0.7,), _schedule(0.5, 0.001, 1, 200), (0.5,), 1.0)
+LONG = EndToEndTrial("blocks-of-one", _BENT, (0.7,), _schedule(0.5, 0.001, 1, 200), (0.5,), 1.0)
 """Its block means are the queried points."""
-OUTPUT = Trial("output", _BENT, (1.0,), _schedule(0.1, 0.05, 1, 4), (0.5,), 1.0)
+OUTPUT = EndToEndTrial("output", _BENT, (1.0,), _schedule(0.1, 0.05, 1, 4), (0.5,), 1.0)
 
 
 @dataclass(frozen=True)
 class Held:
     """One rule on one run: what came out, between what it must lie, and Python that computes it from ``run``."""
 
-    trial: Trial
+    trial: EndToEndTrial
     seed: int
     sentence: str
     got: Vector
@@ -95,19 +95,19 @@ class Held:
         return float(1.0 + np.max(apart) / TOLERANCE) if np.any(apart > 0) else 0.0
 
 
-def is_offered(stages: Stages) -> bool:
+def is_offered(stages: StageCalls) -> bool:
     """Whether a subject is such an optimiser."""
     return offers(stages.subject, END_TO_END)
 
 
-def tried_end_to_end(stages: Stages) -> str:
+def tried_end_to_end(stages: StageCalls) -> str:
     """What its first run looks like; raises where it crashes or its answer is none."""
     run = TRIALS[0].run(stages, 0)
     means = f"x_bar {run.x_bar.shape}" if len(run.x_bar) else "no x_bar"
     return f"x_out {run.x_out.shape}, {means}, path {run.path.shape}"
 
 
-def judge_end_to_end(stages: Stages) -> StageFinding:
+def judge_end_to_end(stages: StageCalls) -> StageFinding:
     """Hold each rule, and say which is broken first.
 
     Raises:
@@ -128,7 +128,7 @@ def judge_end_to_end(stages: Stages) -> StageFinding:
     )  # fmt: skip
 
 
-def repro_end_to_end(stages: Stages, load: str) -> Reproduction | None:
+def repro_end_to_end(stages: StageCalls, load: str) -> Reproduction | None:
     """The first broken rule, to paste."""
     try:
         first = next((one for one in _all_rules(stages) if one.excess > 0), None)
@@ -169,7 +169,7 @@ def _said(held: Held) -> str:
     return f"{held.sentence} is {held.got[at]:.6g}, must be {must}"
 
 
-def _all_rules(stages: Stages) -> Iterator[Held]:
+def _all_rules(stages: StageCalls) -> Iterator[Held]:
     for seed, trial in enumerate(TRIALS):
         run = trial.run(stages, seed)
         yield from _of_steps(trial, seed, run)
@@ -182,7 +182,7 @@ def _all_rules(stages: Stages) -> Iterator[Held]:
         yield _of_outputs([OUTPUT.run(stages, 1000 + k) for k in range(OUTPUTS)])
 
 
-def _of_steps(trial: Trial, seed: int, run: OuterRun) -> Iterator[Held]:
+def _of_steps(trial: EndToEndTrial, seed: int, run: OuterRun) -> Iterator[Held]:
     """The start, the first step, and each next one from the one before and the gradients along it."""
     q, path = trial.parameters, run.path
     steps, room = np.diff(path, axis=0), TOLERANCE * (np.abs(path).max() + trial.parameters.D)
@@ -203,7 +203,7 @@ def _clipped(step: Vector, D: float) -> Vector:
     return np.asarray(step * min(1.0, D / max(float(np.linalg.norm(step)), 1e-300)))
 
 
-def _of_means(trial: Trial, seed: int, run: OuterRun) -> Iterator[Held]:
+def _of_means(trial: EndToEndTrial, seed: int, run: OuterRun) -> Iterator[Held]:
     """Block means lie between those of the segments' ends; the output is one of them."""
     q, path = trial.parameters, run.path
     room = TOLERANCE * (np.abs(path).max() + q.D)

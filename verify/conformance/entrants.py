@@ -13,9 +13,9 @@ from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.storage import MAX_BYTES, load_report
 from verify.conformance.model import SCHEMA, Conformance
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.report.asked_and_held import Coverage
-from verify.report.faces import Report
+from verify.report.report_files import Report
 
 ARGUMENT = "REPORTS"
 REPORT, CONFORM = "report.json", "conform.json"
@@ -23,7 +23,7 @@ REPORT, CONFORM = "report.json", "conform.json"
 STATUSES = ("agrees", "diverges", "undecided", "fault", "not offered")
 
 
-class StageOnBoard(Frozen):
+class StageOnBoard(FrozenData):
     """One stage of a program: its name, ``agrees`` or the like, and what was found in a sentence."""
 
     stage: str
@@ -31,7 +31,7 @@ class StageOnBoard(Frozen):
     sentence: str
 
 
-class Entrant(Frozen):
+class BoardProgram(FrozenData):
     """One program on a board.
 
     Args:
@@ -77,10 +77,10 @@ class Entrant(Frozen):
         return {stage.stage: stage.status for stage in self.stages}
 
 
-class Board(Frozen):
+class Board(FrozenData):
     """Programs in the order given, and what tells their runs apart."""
 
-    entrants: tuple[Entrant, ...]
+    entrants: tuple[BoardProgram, ...]
 
     @property
     def stages(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def board_of(paths: Sequence[Path]) -> Board:
     return Board(entrants=tuple(_entrant(path) for path in folders.values()))
 
 
-def _entrant(path: Path) -> Entrant:
+def _entrant(path: Path) -> BoardProgram:
     if not path.exists():
         raise InvalidInputError(ARGUMENT, "must be there", str(path))
     if not path.is_dir() and path.name not in (REPORT, CONFORM):
@@ -153,7 +153,7 @@ def _conformance(file: Path) -> Conformance:
         raise from_validation(error, ARGUMENT) from None
 
 
-def _joined(folder: Path, files: Sequence[Path], asked: Conformance | None, report: Report | None) -> Entrant:
+def _joined(folder: Path, files: Sequence[Path], asked: Conformance | None, report: Report | None) -> BoardProgram:
     named = report if report is not None else asked
     if named is None or (asked is not None and asked.subject != named.subject):
         raise InvalidInputError(ARGUMENT, f"must hold a {REPORT} and a {CONFORM} of one program", str(folder))
@@ -167,7 +167,7 @@ def _joined(folder: Path, files: Sequence[Path], asked: Conformance | None, repo
     stages = asked.stages if asked is not None else ()
     faults = len(report.faults) if report is not None else 0
     page = folder / "report.html"
-    return Entrant(
+    return BoardProgram(
         name=named.subject, version=(report.subject_version or "") if report is not None else "",
         suite=named.environment.get("f2csa-verify", ""),
         date=datetime.datetime.fromtimestamp(written, tz=datetime.UTC).date(), profile=named.profile, seed=named.seed,

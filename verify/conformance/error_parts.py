@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.proofs.notation import power
 
 WORDS = {
@@ -23,7 +23,7 @@ WORDS = {
 """Every cause; of stages that are not told, weights and pair come as a whole."""
 
 
-class CausePart(Frozen):
+class CausePart(FrozenData):
     """One cause of an estimate's error.
 
     Args:
@@ -50,7 +50,7 @@ class CausePart(Frozen):
         return WORDS[self.cause] + (", as given" if self.given else "")
 
 
-class ErrorSplit(Frozen):
+class ErrorSplit(FrozenData):
     """Where the error of an estimate comes from, on the instance where a deviation has the largest effect.
 
     Args:

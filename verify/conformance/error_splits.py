@@ -10,8 +10,8 @@ from itertools import pairwise
 from operator import itemgetter
 
 from spec import InvalidInputError
-from verify.conformance.answers import INSIDE, Answer, setting_of
-from verify.conformance.causes import Inquiry, Measured, UnsteadyError, length, notes
+from verify.conformance.answers import INSIDE, StageAnswer, setting_of
+from verify.conformance.causes import Inquiry, MeasuredCause, UnsteadyError, length, notes
 from verify.conformance.error_parts import WORDS, CausePart, ErrorSplit, power_of_alpha
 from verify.conformance.probes import FROM_SCRATCH, Probe
 from verify.conformance.stage_comparison import Seen
@@ -61,16 +61,16 @@ def split_error(seen: Seen) -> ErrorSplit | None:
     return _nothing(wrong[0], why) if wrong and why else None
 
 
-def _first(answer: Answer) -> tuple[float, ...]:
+def _first(answer: StageAnswer) -> tuple[float, ...]:
     """Calls that leave most to the subject first, there the one that is off most."""
     probe = answer.probe
     return (probe.published, -[*INSIDE].index(probe.given), -length(answer.got - probe.expected))
 
 
-def _most_biased(answers: Sequence[Answer]) -> list[Answer]:
+def _most_biased(answers: Sequence[StageAnswer]) -> list[StageAnswer]:
     """The right answer at the smallest alpha whose method errs most."""
     least = min((answer.probe.call.alpha for answer in answers), default=0.0)
-    biases: list[tuple[float, Answer]] = []
+    biases: list[tuple[float, StageAnswer]] = []
     for answer in answers:
         if answer.probe.call.alpha == least:
             with suppress(InvalidInputError):
@@ -79,7 +79,7 @@ def _most_biased(answers: Sequence[Answer]) -> list[Answer]:
     return [max(biases, key=itemgetter(0))[1]] if biases else []
 
 
-def _sweep(inquiry: Inquiry, measured: Measured) -> list[Measured]:
+def _sweep(inquiry: Inquiry, measured: MeasuredCause) -> list[MeasuredCause]:
     """The same call at other alphas, largest first, where it depends on alpha alone."""
     if inquiry.probe.given != FROM_SCRATCH:
         return [measured]
@@ -91,7 +91,9 @@ def _sweep(inquiry: Inquiry, measured: Measured) -> list[Measured]:
     return sorted(found, key=lambda one: -one.alpha)
 
 
-def _elsewhere(seen: Seen, wrong: Sequence[Answer], measured: Measured) -> tuple[Answer, Measured] | None:
+def _elsewhere(
+    seen: Seen, wrong: Sequence[StageAnswer], measured: MeasuredCause
+) -> tuple[StageAnswer, MeasuredCause] | None:
     """A wrong estimate at another place whose largest cause is none of these, the one that is off most."""
     asked: set[str] = set()
     for answer in wrong:
@@ -108,7 +110,7 @@ def _elsewhere(seen: Seen, wrong: Sequence[Answer], measured: Measured) -> tuple
 
 
 def _split(
-    inquiry: Inquiry, sweep: list[Measured], elsewhere: tuple[Answer, Measured] | None, *, deviates: bool
+    inquiry: Inquiry, sweep: list[MeasuredCause], elsewhere: tuple[StageAnswer, MeasuredCause] | None, *, deviates: bool
 ) -> ErrorSplit:
     probe = inquiry.probe
     measured = next(one for one in sweep if one.alpha == probe.call.alpha)
@@ -130,7 +132,7 @@ def _split(
     )  # fmt: skip
 
 
-def _part(cause: str, measured: Measured, sweep: Sequence[Measured]) -> CausePart:
+def _part(cause: str, measured: MeasuredCause, sweep: Sequence[MeasuredCause]) -> CausePart:
     part, error = measured.parts[cause], measured.error
     square = sum(value * value for value in error)
     share = float(sum(a * b for a, b in zip(part, error, strict=True)) / square) if square else None
@@ -153,7 +155,7 @@ def exponent(alphas: Sequence[float], sizes: Sequence[float], floors: Sequence[f
     return round(slopes[1], 1) + 0.0 if abs(slopes[1] - slopes[0]) <= SETTLED else None
 
 
-def _sentence(measured: Measured, parts: Sequence[CausePart], where: str, bias: float | None) -> str:
+def _sentence(measured: MeasuredCause, parts: Sequence[CausePart], where: str, bias: float | None) -> str:
     """The subject's causes, largest first, then the method's own bias."""
     error, own = length(measured.error), [part for name in measured.own for part in parts if part.cause == name]
     method = measured.size(*METHOD)
@@ -174,7 +176,7 @@ def _sentence(measured: Measured, parts: Sequence[CausePart], where: str, bias: 
     return f"{where} your answer is {error:.2g} off ∇F: {', '.join(told)}{cancel}."
 
 
-def _is_truth(measured: Measured) -> bool:
+def _is_truth(measured: MeasuredCause) -> bool:
     """Whether the bias that the method must have is missing."""
     return bool(measured.own) and length(measured.error) <= TRUTH * measured.size(*METHOD)
 
@@ -183,7 +185,7 @@ CANCEL = 2.0
 """Times the whole, beyond which its parts cancel."""
 
 
-def _more(part: CausePart, measured: Measured) -> str:
+def _more(part: CausePart, measured: MeasuredCause) -> str:
     """Which term it is, whether it may be there, and how it grows, in brackets."""
     said = [measured.formula_off] if part.cause == "formula" and measured.formula_off else []
     said += ["which is allowed"] if measured.allows(part.cause) else []
@@ -213,7 +215,7 @@ def _place(probe: Probe) -> str:
     return probe.id if probe.published else probe.id.split("/")[1]
 
 
-def _nothing(answer: Answer, why: str) -> ErrorSplit:
+def _nothing(answer: StageAnswer, why: str) -> ErrorSplit:
     probe = answer.probe
     return ErrorSplit(sentence=why, probe=probe.id, x=tuple(probe.x.tolist()), alpha=probe.call.alpha, error=None,
                       floor=0.0, shown=(), deviates=True, told=(), notes=(), alphas=(), parts=())  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
 
 MARK = "more than their share"
@@ -13,7 +13,7 @@ MARK = "more than their share"
 Status = Literal["agrees", "diverges", "undecided", "fault", "not offered"]
 
 
-class Divergence(Frozen):
+class Divergence(FrozenData):
     """One comparison that failed, with its numbers.
 
     Args:
@@ -33,7 +33,7 @@ class Divergence(Frozen):
     excess: float
 
 
-class StageFinding(Frozen):
+class StageFinding(FrozenData):
     """One stage alone, on given correct inputs.
 
     Args:
@@ -62,7 +62,7 @@ class StageFinding(Frozen):
         return self.status in ("agrees", "not offered") and self.refused > self.compared
 
 
-class Match(Frozen):
+class Match(FrozenData):
     """A catalogued deviation beside what was seen.
 
     Args:
@@ -86,7 +86,7 @@ class Match(Frozen):
     compared: int
 
 
-class Explained(Frozen):
+class Explained(FrozenData):
     """A formula or rule that gives a stage's answers.
 
     Args:
@@ -98,7 +98,7 @@ class Explained(Frozen):
     edits: int
 
 
-class Diagnosis(Frozen):
+class Diagnosis(FrozenData):
     """What is wrong with one stage.
 
     Args:
@@ -129,7 +129,7 @@ class Diagnosis(Frozen):
     nearest: tuple[Match, ...] = ()
 
 
-class Reproduction(Frozen):
+class Reproduction(FrozenData):
     """The smallest instance found on which the subject still diverges.
 
     Args:
@@ -149,7 +149,7 @@ class Reproduction(Frozen):
     code: str
 
 
-class ClaimFinding(Frozen):
+class ClaimFinding(FrozenData):
     """One claim or step under the repaired reading, over its instances.
 
     Args:
@@ -167,7 +167,7 @@ class ClaimFinding(Frozen):
     reproduce: str
 
 
-class Stopped(Frozen):
+class Stopped(FrozenData):
     """Results left out because the time for asking was over.
 
     Args:

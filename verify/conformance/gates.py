@@ -32,7 +32,7 @@ INSTANCES = 3
 
 
 @dataclass(frozen=True)
-class Passage:
+class GatePassage:
     """How one statement fares.
 
     Args:
@@ -71,7 +71,7 @@ def about_solvers(claims: Sequence[str] = ()) -> list[str]:
     return [claim for claim in selected(claims) if claim in checks() and find_claim(claim).about == "subject"]
 
 
-def passage(claim: str, profile: str = "smoke", seed: int = DEFAULT_SEED) -> Passage:
+def passage(claim: str, profile: str = "smoke", seed: int = DEFAULT_SEED) -> GatePassage:
     """Take one repaired statement about a solver through the gates."""
     bound = find_claim(claim).repaired.bound
     stronger = tuple(
@@ -81,7 +81,7 @@ def passage(claim: str, profile: str = "smoke", seed: int = DEFAULT_SEED) -> Pas
     )
     reached = None if bound.exponents else _reached(list(_reference(claim, profile, seed)))
     null = tuple(name for name in null_subjects() if fools(name, claim, profile, seed))
-    return Passage(claim, killer(claim, seed), stronger, bool(bound.exponents), reached, null)
+    return GatePassage(claim, killer(claim, seed), stronger, bool(bound.exponents), reached, null)
 
 
 def killer(claim: str, seed: int = DEFAULT_SEED) -> str:
@@ -134,7 +134,7 @@ def _reached(results: Sequence[Result]) -> float | None:
     return max((item.measured / item.predicted for item in bounds), default=None)
 
 
-def page(passages: Sequence[Passage], dropped: Mapping[str, Needs]) -> str:
+def page(passages: Sequence[GatePassage], dropped: Mapping[str, Needs]) -> str:
     """The tables as Markdown: docs/gates.md."""
     rows = "\n".join(
         f"| {'✓' if row.passed else '✗'} | `{row.claim}` | {row.killed or 'none'} | {row.strengthened} "

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from f2csa_ref.one_thread import one_thread
 from spec import InvalidInputError
 from spec.claims import ReadingName
 from spec.errors import unwritable
@@ -24,7 +25,7 @@ from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.blame.questions import asked_under
 from verify.conformance.claim_faults import faults_of, notes_of
 from verify.conformance.claim_runs import (
-    Judged,
+    JudgedClaims,
     claim_findings,
     finding,
     ignored_choices,
@@ -42,12 +43,12 @@ from verify.conformance.own_problems import OwnProblem
 from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
 from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
-from verify.conformance.random_stages import Setting, run_settings
+from verify.conformance.random_stages import StageSetting, run_settings
 from verify.conformance.repro import reproduce, reproduce_stage
 from verify.conformance.scripts import load_code
 from verify.conformance.stage_comparison import Seen
 from verify.conformance.trace.model import Say, Trace
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.subjects import (
     CAPABILITIES,
     Capability,
@@ -59,7 +60,7 @@ from verify.subjects import (
     require_stages,
 )
 from verify.subjects.loading import end, load_apart
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.stage_table import END_TO_END
 from verify.subjects.time_limits import check_limit, timed_here
 from verify.truth.formulas import as_float
@@ -145,7 +146,7 @@ def conform(
         # One clock for all of it: a stage that hung twice is not called again.
         with timed_here(loaded, time_limit) as timed:
             clock = Clock(seconds)
-            asked = Judged(
+            asked = JudgedClaims(
                 timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process,
                 exitfirst,
             )  # fmt: skip
@@ -174,11 +175,9 @@ def require_askable(
     selected(claims)
 
 
-def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conformance:
-    from threadpoolctl import threadpool_limits
-
-    stages = Stages(Timed(asked.subject, asked.name, asked.clock))
-    with threadpool_limits(1), asked_under(asking.reading):
+def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Conformance:
+    stages = StageCalls(Timed(asked.subject, asked.name, asked.clock))
+    with one_thread(), asked_under(asking.reading):
         own = asking.prepare(asked.name, load, asked.claims)
         seen = asking.look(stages, own, _vectors(stages, asked.clock))
         reproduction, error_split = None, None
@@ -239,7 +238,7 @@ def _judge(asked: Judged, asking: Asking, load: str, started: float) -> Conforma
     )  # fmt: skip
 
 
-def _vectors(stages: Stages, clock: Clock) -> Sequence[Probe]:
+def _vectors(stages: StageCalls, clock: Clock) -> Sequence[Probe]:
     """Published vectors, where a stage is offered that they are about."""
     try:
         return probes.vector_probes() if any(stages.offers(stage) for stage in WITH_VECTORS) else ()
@@ -291,7 +290,7 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool | None, str]]:
         One line a stage: its name, whether what it answered is well-formed, ``None`` where it offers or supports
         nothing, and what was found.
     """
-    stages = Stages(subject)
+    stages = StageCalls(subject)
     trials = _trials(stages)
     found: list[tuple[str, bool | None, str]] = []
     for stage in CAPABILITIES:
@@ -313,7 +312,7 @@ def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool | None, str]
         return stage, False, str(error)
 
 
-def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
+def _trials(stages: StageCalls) -> dict[str, Callable[[], str]]:
     place = place_of("random-3x5x4")
     alone = (
         probes.lower_level_probe(place),
@@ -330,7 +329,7 @@ def _trials(stages: Stages) -> dict[str, Callable[[], str]]:
         run = outer.record(stages, outer.TRIALS[2], 0).run
         return f"x_out {run.x_out.shape}, x_bar {run.x_bar.shape}, path {run.path.shape}"
 
-    def statistics(setting: Setting) -> str:
+    def statistics(setting: StageSetting) -> str:
         return f"{len(setting.of_runs(stages, 16))} statistics of 16 runs"
 
     trials: dict[str, Callable[[], str]] = {"optimise": optimise}

@@ -9,15 +9,15 @@ import numpy as np
 from spec.exact import FloatArray
 from verify.conformance import tolerances
 from verify.conformance.sizes import ONE_EVALUATION, Allowance, Sizes, Sizing, sizes
-from verify.conformance.tolerances import Errors, Penalty, Ramps
+from verify.conformance.tolerances import Errors, Penalty, RampTolerances
 from verify.conformance.vectors.model import MAIN_OUTPUT, StageName
 from verify.truth.algebra.numbers import Real, dyadic
 from verify.truth.algebra.rationals import column, fractions
-from verify.truth.stages import TERMS, Setting, Values, evaluate, weights
+from verify.truth.stages import TERMS, ExactSetting, Values, evaluate, weights
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class KnownAnswers:
     """A stage call, what must come out block by block, returned or on the way, and how exactly.
 
     ``stop`` is the ``gradient_norm`` or ``distance`` that ends the penalty solve, where there is one; ``scale`` the
@@ -25,7 +25,7 @@ class Known:
     """
 
     stage: StageName
-    asked: Setting | Ramps
+    asked: ExactSetting | RampTolerances
     values: dict[str, tuple[Real, ...]]
     limits: dict[str, Sizes]
     stop: dict[str, float] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Known:
         return tuple(name for name in MAIN_OUTPUT[self.stage] if name in self.values)
 
 
-def lower_level(setting: Setting, allowance: Allowance = ONE_EVALUATION) -> Known:
+def lower_level(setting: ExactSetting, allowance: Allowance = ONE_EVALUATION) -> KnownAnswers:
     """The lower-level pair; where multipliers are not unique, their pull ``B' lam``."""
     lower = setting.lower
     limits = tolerances.lower_level(Sizing(setting, allowance), lower)
@@ -47,29 +47,29 @@ def lower_level(setting: Setting, allowance: Allowance = ONE_EVALUATION) -> Know
     else:
         values["dual_pull"] = fractions(setting.rows.B.transpose() * column(lower.lam))
     values["h"] = lower.h
-    return Known("lower_level", setting, dict(values), {name: limits[name] for name in values})
+    return KnownAnswers("lower_level", setting, dict(values), {name: limits[name] for name in values})
 
 
-def activation(ramps: Ramps, allowance: Allowance = ONE_EVALUATION) -> Known:
+def activation(ramps: RampTolerances, allowance: Allowance = ONE_EVALUATION) -> KnownAnswers:
     """Weights of rows from numbers alone."""
     rho = weights(ramps.h, ramps.lam, dyadic(ramps.h_width), dyadic(ramps.lam_width))
     exactly = np.zeros(len(ramps.h))
     limits = tolerances.activation(ramps, (exactly, exactly), allowance) + allowance.weights
-    return Known("activation", ramps, {"rho": rho}, {"rho": limits})
+    return KnownAnswers("activation", ramps, {"rho": rho}, {"rho": limits})
 
 
 def penalty_minimiser(
-    setting: Setting, allowance: Allowance = ONE_EVALUATION, gradient_norm: float | None = None
-) -> Known:
+    setting: ExactSetting, allowance: Allowance = ONE_EVALUATION, gradient_norm: float | None = None
+) -> KnownAnswers:
     """The penalty Lagrangian's minimiser from given stages, to a gradient norm; by default one just above rounding."""
     values = evaluate(setting)
     penalty = Penalty(Sizing(setting, allowance), values)
     asked = penalty.gradient_floor() if gradient_norm is None else gradient_norm
     limits = {"y_penalty": penalty.minimiser(asked)}
-    return Known("penalty_minimiser", setting, {"y_penalty": values.y_penalty}, limits, {"gradient_norm": asked})
+    return KnownAnswers("penalty_minimiser", setting, {"y_penalty": values.y_penalty}, limits, {"gradient_norm": asked})
 
 
-def hypergradient(setting: Setting, allowance: Allowance = ONE_EVALUATION) -> Known:
+def hypergradient(setting: ExactSetting, allowance: Allowance = ONE_EVALUATION) -> KnownAnswers:
     """An oracle call that computes what it is not given; its own minimiser is stopped by the reading's rule."""
     values = evaluate(setting)
     penalty = Penalty(Sizing(setting, allowance), values)
@@ -95,11 +95,11 @@ def hypergradient(setting: Setting, allowance: Allowance = ONE_EVALUATION) -> Kn
     limits |= {f"terms.{term}": of_parts[term] for term in TERMS}
     limits["hypergradient"] = whole + added + allowance.estimate
     scale = 1.0 + sum(penalty.line_6().values(), nothing)
-    return Known("hypergradient", setting, blocks, limits, stop, scale)
+    return KnownAnswers("hypergradient", setting, blocks, limits, stop, scale)
 
 
 def _before_the_minimiser(
-    setting: Setting, values: Values, allowance: Allowance
+    setting: ExactSetting, values: Values, allowance: Allowance
 ) -> tuple[dict[str, tuple[Real, ...]], dict[str, Sizes], Errors]:
     """Blocks and errors of the stages before the penalty minimiser: none of what is given."""
     sizing = Sizing(setting, allowance)
@@ -113,7 +113,7 @@ def _before_the_minimiser(
         blocks, limits = {"y_star": values.y_star, "lam": values.lam}, {"y_star": y_error, "lam": lam_error}
     if "rho" not in setting.given:
         h_error = tolerances.rows(sizing, values.y_star, y_error)
-        ramps = Ramps(values.h, values.lam, setting.h_width(), float(setting.lam_width))
+        ramps = RampTolerances(values.h, values.lam, setting.h_width(), float(setting.lam_width))
         rho_error = tolerances.activation(ramps, (h_error, lam_error), allowance)
         blocks |= {"h": values.h, "rho": values.rho}
         limits |= {"h": h_error, "rho": rho_error}

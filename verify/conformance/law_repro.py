@@ -15,8 +15,8 @@ from verify.conformance.random_stages import (
     ROUNDING,
     RUNS,
     SURE,
-    Setting,
     Signature,
+    StageSetting,
     Statistic,
     reference_runs,
     run_settings,
@@ -88,7 +88,7 @@ def _of_runs(seen: Seen, load: str) -> Reproduction | None:
     return None
 
 
-def _centre(setting: Setting, own_mean: bool) -> list[str]:
+def _centre(setting: StageSetting, own_mean: bool) -> list[str]:
     """What the mean must be: the subject's own answer without noise where its formula is off anyhow."""
     if not own_mean:
         return [f"centre = {array(setting.mean)}"]
@@ -96,7 +96,7 @@ def _centre(setting: Setting, own_mean: bool) -> list[str]:
     return [quiet, "centre = subject.hypergradient(quiet, x, call, np.random.default_rng(0))"]
 
 
-def _first_off(setting: Setting, found: Signature, law: Signature) -> str | None:
+def _first_off(setting: StageSetting, found: Signature, law: Signature) -> str | None:
     """The first statistic of a setting that is not its law's."""
     own = (name for name in found if name.startswith(f"{setting.id}:") and name in law)
     return next((name for name in own if found[name].apart(law[name]) > 1), None)
@@ -115,12 +115,12 @@ def _sizes(count: int) -> Iterator[int]:
         size *= 4
 
 
-def _setting(setting: Setting) -> list[str]:
+def _setting(setting: StageSetting) -> list[str]:
     return [of_problem(setting.problem), f"x = {array(setting.x)}", f"call = {of_call(setting.call)}"]
 
 
 def _made(
-    setting: Setting, name: str, got: Statistic, right: Statistic, told: tuple[str, str, list[str]]
+    setting: StageSetting, name: str, got: Statistic, right: Statistic, told: tuple[str, str, list[str]]
 ) -> Reproduction:
     """A case; ``told`` is how many were drawn, how the subject is loaded, and the lines that draw them."""
     count, load, lines = told

@@ -12,16 +12,16 @@ from pydantic import ConfigDict, Field
 from verify.conformance.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.conformance.trace.model import Trace
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
 from verify.report.asked_and_held import Coverage
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 SCHEMA = "f2csa-conformance/1"
 
 
-class Conformance(Frozen):
+class Conformance(FrozenData):
     """Everything one run of ``f2csa conform`` found about a subject.
 
     Args:

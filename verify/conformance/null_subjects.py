@@ -75,7 +75,7 @@ def _unmoved(shape: Shape, given: Mapping[str, Any]) -> FloatArray:
     return np.broadcast_to(given["x0"], shape).copy() if "x0" in given else np.zeros(shape)
 
 
-class Missing:
+class MissingSubject:
     """Offers every stage and refuses every call."""
 
     name = "missing"
@@ -134,4 +134,4 @@ def null_subjects() -> dict[str, Any]:
     }
     made: dict[str, Any] = {name: Null(name, fill) for name, fill in rules.items()}
     made |= {f"{name}-unaided": Null(f"{name}-unaided", rules[name], unaided=True) for name in ("constant", "noise")}
-    return made | {"missing": Missing(), "deaf": Deaf()}
+    return made | {"missing": MissingSubject(), "deaf": Deaf()}

@@ -11,14 +11,13 @@ import numpy as np
 
 from spec import InvalidInputError, Noise, Quadratic, Reading
 from verify.conformance import known_answers as known
-from verify.conformance.known_answers import Known
-from verify.conformance.places import Place, rounded, with_noise
+from verify.conformance.known_answers import KnownAnswers
+from verify.conformance.places import JudgedPlace, rounded, with_noise
 from verify.conformance.probes import Probe, probe_of
-from verify.conformance.random_stages import Setting as Sampling
-from verify.conformance.random_stages import sample_settings
+from verify.conformance.random_stages import StageSetting, sample_settings
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.truth.algebra.numbers import dyadic
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 UNTOUCHED = ("lower_level", "activation")
 """Stages whose right answers no reading changes."""
@@ -43,7 +42,7 @@ def _under(reading: Reading, probe: Probe) -> Probe | None:
         return None
     if call.draws is not None and reading.noise_pairing != call.reading.noise_pairing:
         return None
-    setting = Setting(
+    setting = ExactSetting(
         problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha), reading=reading, N_g=call.parameters.N_g,
         ramp_constant=dyadic(call.parameters.ramp_constant), lam_width=dyadic(call.parameters.lam_width),
         given={name: rounded(value) for name, value in call.stages.items() if value is not None},
@@ -52,7 +51,7 @@ def _under(reading: Reading, probe: Probe) -> Probe | None:
     answer = _answer(setting, probe)
     recipe = probe.elsewhere
 
-    def elsewhere(place: Place) -> Probe:
+    def elsewhere(place: JudgedPlace) -> Probe:
         assert recipe is not None  # else there is none here either
         made = _under(reading, recipe(place))
         if made is None:
@@ -62,7 +61,7 @@ def _under(reading: Reading, probe: Probe) -> Probe | None:
     return replace(probe_of(probe.id, answer, tol=probe.tol), elsewhere=None if recipe is None else elsewhere)
 
 
-def _answer(setting: Setting, probe: Probe) -> Known:
+def _answer(setting: ExactSetting, probe: Probe) -> KnownAnswers:
     """What must come out of it."""
     if probe.stage == "hypergradient":
         return known.hypergradient(setting, ANY_PROGRAM)
@@ -75,7 +74,7 @@ def _answer(setting: Setting, probe: Probe) -> Known:
     return replace(found, limits={"y_penalty": limits})
 
 
-class PairedApart(Sampling):
+class PairedApart(StageSetting):
     """Where estimates are drawn whose noise of g at ỹ and at ỹ* is independent: it does not cancel."""
 
     @property
@@ -89,7 +88,7 @@ class PairedApart(Sampling):
         return float(np.sqrt(square / call.parameters.N_g))
 
 
-def samplings(reading: Reading) -> tuple[Sampling, ...]:
+def samplings(reading: Reading) -> tuple[StageSetting, ...]:
     """Where estimates are drawn under a reading, each with the mean and the deviation that it has there."""
     made = []
     for setting in sample_settings():
@@ -98,6 +97,6 @@ def samplings(reading: Reading) -> tuple[Sampling, ...]:
         (probe,) = under(
             reading, [Probe(setting.id, "hypergradient", setting.mean, setting.mean, quiet, setting.x, call)]
         )
-        kind = PairedApart if reading.noise_pairing == "independent" else Sampling
+        kind = PairedApart if reading.noise_pairing == "independent" else StageSetting
         made.append(kind(setting.id, setting.stage, setting.problem, setting.x, call, probe.expected))
     return tuple(made)

@@ -17,10 +17,10 @@ from scipy import special
 
 from spec import InvalidInputError, OuterParameters
 from spec.exact import Vector
-from verify.method.factors import Moments
+from verify.method.factors import FactorMoments
 from verify.method.plain_subject import PlainLoop
-from verify.method.run_series import Series
-from verify.subjects.protocol import OuterRun, Stages
+from verify.method.run_series import RunSeries
+from verify.subjects.protocol import OuterRun, StageCalls
 
 TOLERANCE = 1e-9
 """Relative difference allowed where nothing is random."""
@@ -37,7 +37,7 @@ RIGHT = PlainLoop()
 
 
 @dataclass(frozen=True)
-class Trial:
+class LoopTrial:
     """One way to run Algorithm 2; the oracle answers ``slopes * sign(z) + curvature * z``, component by component."""
 
     id: str
@@ -56,20 +56,20 @@ def _schedule(D: float, eta: float, M: int, K: int) -> OuterParameters:
 
 
 TRIALS = (
-    Trial("one-dimension/free", (0.7,), _schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
-    Trial("one-dimension/clipped", (0.4,), _schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
-    Trial("two-dimensions/clipped", (0.6, -0.3), _schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
+    LoopTrial("one-dimension/free", (0.7,), _schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
+    LoopTrial("one-dimension/clipped", (0.4,), _schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
+    LoopTrial("two-dimensions/clipped", (0.6, -0.3), _schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
 )
 """The smallest first: short steps, then clipped ones, in one dimension and in two."""
-OUTPUT_TRIAL = Trial("output", (1.0,), _schedule(0.1, 0.05, 1, 4), (0.2,), 1.0)
+OUTPUT_TRIAL = LoopTrial("output", (1.0,), _schedule(0.1, 0.05, 1, 4), (0.2,), 1.0)
 """Four blocks of one step whose answers shrink: the best block, the last one and a uniform one differ."""
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedLoop:
     """One run with what was asked and answered."""
 
-    trial: Trial
+    trial: LoopTrial
     run: OuterRun
     z: Vector
     g: Vector
@@ -80,9 +80,9 @@ class Recorded:
         return np.diff(self.run.path, axis=0)
 
     @cached_property
-    def moments(self) -> Moments:
+    def moments(self) -> FactorMoments:
         """Its steps, for factors."""
-        return Moments(self.trial, np.arange(1.0, len(self.z) + 1))
+        return FactorMoments(self.trial, np.arange(1.0, len(self.z) + 1))
 
     @property
     def space(self) -> dict[str, Any]:
@@ -94,9 +94,9 @@ class Recorded:
         }  # fmt: skip
 
     @cached_property
-    def series(self) -> Series:
+    def series(self) -> RunSeries:
         """Formulas over all its rows."""
-        return Series(self.space | {"path": self.run.path, "x_bar": self.run.x_bar}, self.trial.parameters.M)
+        return RunSeries(self.space | {"path": self.run.path, "x_bar": self.run.x_bar}, self.trial.parameters.M)
 
     def blocks(self, rows: Vector) -> Vector:
         """Means by block, shape (K, n)."""
@@ -105,7 +105,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class LoopComparison:
     """One line of the algorithm against a rule, on the trial where it was seen worst; beyond 1 its excess is real.
 
     ``difference`` is the difference itself, or the probability of the law's statistic.
@@ -142,7 +142,7 @@ class WrongNumberOfCallsError(Exception):
     """The subject does not ask T times."""
 
 
-def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
+def record(stages: StageCalls, trial: LoopTrial, seed: int) -> RecordedLoop:
     """Run the subject on an oracle that remembers; refused if it does not ask T times."""
     heard, T = listen(stages, trial, seed), trial.parameters.T
     if len(heard.z) != T:
@@ -150,7 +150,7 @@ def record(stages: Stages, trial: Trial, seed: int) -> Recorded:
     return heard
 
 
-def listen(stages: Stages, trial: Trial, seed: int) -> Recorded:
+def listen(stages: StageCalls, trial: LoopTrial, seed: int) -> RecordedLoop:
     """Run the subject on an oracle that remembers, however often it asks."""
     asked: list[Vector] = []
 
@@ -163,29 +163,29 @@ def listen(stages: Stages, trial: Trial, seed: int) -> Recorded:
 
     run = stages.optimise(remembering, np.array(trial.x0), trial.parameters, np.random.default_rng(seed))
     z = np.array(asked).reshape(-1, len(trial.x0))
-    return Recorded(trial, run, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape))
+    return RecordedLoop(trial, run, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape))
 
 
 @dataclass(frozen=True)
-class Record:
+class LoopRecord:
     """Everything one subject was seen to do."""
 
-    runs: tuple[Recorded, ...]
-    outputs: tuple[Recorded, ...]
+    runs: tuple[RecordedLoop, ...]
+    outputs: tuple[RecordedLoop, ...]
 
 
-def watch(stages: Stages) -> Record:
+def watch(stages: StageCalls) -> LoopRecord:
     """Run all trials."""
     runs = tuple(record(stages, trial, seed) for seed, trial in enumerate(TRIALS))
-    return Record(runs, tuple(record(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)))
+    return LoopRecord(runs, tuple(record(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)))
 
 
-def compare(seen: Record, rules: PlainLoop) -> list[Comparison]:
+def compare(seen: LoopRecord, rules: PlainLoop) -> list[LoopComparison]:
     """Each line of what was seen against one set of rules."""
     return [*compare_lines((*seen.runs, *seen.outputs[:4]), rules), _outputs(seen, rules)]
 
 
-def compare_lines(every: Sequence[Recorded], rules: PlainLoop) -> list[Comparison]:
+def compare_lines(every: Sequence[RecordedLoop], rules: PlainLoop) -> list[LoopComparison]:
     """Steps, queried points and block means of runs against one set of rules; where nothing is off, the worst."""
     return [
         _worst([_steps(one, rules) for one in every]),
@@ -194,11 +194,11 @@ def compare_lines(every: Sequence[Recorded], rules: PlainLoop) -> list[Compariso
     ]
 
 
-def _worst(found: list[Comparison]) -> Comparison:
+def _worst(found: list[LoopComparison]) -> LoopComparison:
     return next((c for c in found if c.excess > 1), max(found, key=lambda c: c.excess))
 
 
-def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str) -> Comparison:
+def _compared(part: str, one: RecordedLoop, expected: Vector, got: Vector, what: str) -> LoopComparison:
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(got - expected)
         allowed = TOLERANCE * (np.abs(one.run.path).max() + np.abs(got) + np.abs(expected))
@@ -206,11 +206,11 @@ def _compared(part: str, one: Recorded, expected: Vector, got: Vector, what: str
     excess, by_row = float(ratio.max(initial=0.0)), ratio.reshape(len(ratio), -1).max(axis=1)
     # The worst row, or the first that is off.
     row = int(np.argmax(by_row if excess <= 1 else by_row > 1))
-    return Comparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what.format(row + 1, row),
+    return LoopComparison(part, one.trial.id, excess, float(apart.max(initial=0.0)), what.format(row + 1, row),
                       tuple(expected[row].tolist()), tuple(got[row].tolist()))  # fmt: skip
 
 
-def _steps(one: Recorded, rules: PlainLoop) -> Comparison:
+def _steps(one: RecordedLoop, rules: PlainLoop) -> LoopComparison:
     expected = np.zeros_like(one.steps)
     expected[1:] = rules.line("step", "step_next", one.space)[:-1]
     found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
@@ -219,14 +219,14 @@ def _steps(one: Recorded, rules: PlainLoop) -> Comparison:
     return _wrong_start(one) or (found if found.excess <= 1 else _too_long(one, expected) or found)
 
 
-def _wrong_start(one: Recorded) -> Comparison | None:
+def _wrong_start(one: RecordedLoop) -> LoopComparison | None:
     """The first iterate, where it is not the one that was given."""
     start = np.array(one.trial.x0)
     found = _compared("start", one, start[None], one.run.path[:1], "first iterate of the path")
     return found if found.excess > 1 else None
 
 
-def _too_long(one: Recorded, expected: Vector) -> Comparison | None:
+def _too_long(one: RecordedLoop, expected: Vector) -> LoopComparison | None:
     """The first step longer than D, if one is."""
     D, lengths = one.trial.parameters.D, np.linalg.norm(one.steps, axis=1)
     excess = (lengths - D) / (TOLERANCE * (np.abs(one.run.path).max() + D))
@@ -234,11 +234,11 @@ def _too_long(one: Recorded, expected: Vector) -> Comparison | None:
         return None
     t = int(np.argmax(excess > 1)) + 1
     what = f"step Δ_{t} = x_{t} - x_{t - 1} ({lengths[t - 1]:.6g} long where D = {D:g} is the most)"
-    return Comparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D), what,
+    return LoopComparison("steps", one.trial.id, float(excess.max()), float(lengths.max() - D), what,
                       tuple(expected[t - 1].tolist()), tuple(one.steps[t - 1].tolist()))  # fmt: skip
 
 
-def _queries(every: Sequence[Recorded], rules: PlainLoop) -> Comparison:
+def _queries(every: Sequence[RecordedLoop], rules: PlainLoop) -> LoopComparison:
     fixed = rules.fixed_query
     found, shares = [], []
     for one in every:
@@ -257,7 +257,7 @@ def _queries(every: Sequence[Recorded], rules: PlainLoop) -> Comparison:
         return worst
     stale = _not_fresh(shares)
     if stale:
-        return Comparison("queries", every[0].trial.id, float(REPEATS), 0.0, stale)
+        return LoopComparison("queries", every[0].trial.id, float(REPEATS), 0.0, stale)
     values = np.sort(np.concatenate(shares))
     R = len(values)
     ends = np.arange(R + 1) / R
@@ -267,11 +267,11 @@ def _queries(every: Sequence[Recorded], rules: PlainLoop) -> Comparison:
         f"s_t over {R} steps has mean {values.mean():.3f} and standard deviation {values.std():.3f}, where uniform "
         f"ones have 0.5 and 0.289"
     )
-    return Comparison("queries", every[0].trial.id, _surprise(chance), chance, sentence, (0.5, 0.2887),
+    return LoopComparison("queries", every[0].trial.id, _surprise(chance), chance, sentence, (0.5, 0.2887),
                       (float(values.mean()), float(values.std())))  # fmt: skip
 
 
-def _segment(one: Recorded, worst: Comparison) -> str:
+def _segment(one: RecordedLoop, worst: LoopComparison) -> str:
     """What must hold of the point that was found off: ``in [0.6, 0.7]``."""
     t = int(worst.sentence.rpartition("_")[2])
     start, end = one.run.path[t - 1], one.run.path[t]
@@ -296,7 +296,7 @@ def _not_fresh(shares: list[Vector]) -> str:
     return f"{copies} of {len(values)} s_t repeat another, where fresh ones differ" if copies >= 2 * REPEATS else ""
 
 
-def along(one: Recorded) -> tuple[Vector, Any]:
+def along(one: RecordedLoop) -> tuple[Vector, Any]:
     """Where on its segment each queried point lies, and which segments are long enough to say."""
     length = (one.steps**2).sum(axis=1)
     apart = ((one.z - one.run.path[:-1]) * one.steps).sum(axis=1)
@@ -304,12 +304,12 @@ def along(one: Recorded) -> tuple[Vector, Any]:
     return np.divide(apart, length, out=np.zeros_like(apart), where=off), off
 
 
-def _means(one: Recorded, rules: PlainLoop) -> Comparison:
+def _means(one: RecordedLoop, rules: PlainLoop) -> LoopComparison:
     expected = one.blocks(rules.line("step", "total_next", one.space))
     return _compared("means", one, expected, one.run.x_bar, "mean of block {0}")
 
 
-def _outputs(seen: Record, rules: PlainLoop) -> Comparison:
+def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
     fixed = rules.fixed_output
     what = "output x_out" if fixed else "output x_out against the nearest block mean"
     found, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
@@ -338,7 +338,7 @@ def _outputs(seen: Record, rules: PlainLoop) -> Comparison:
         f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where "
         f"{'uniform' if counts.all() else 'fresh'} draws give {share:.0f} each on average"
     )
-    return Comparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,
+    return LoopComparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,
                       tuple([share] * len(counts)), tuple(counts.tolist()))  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def _of_calls(load: str) -> Reproduction:
                         code=script(load, [*lines, 'print("got", got, "must be", must_be)']))  # fmt: skip
 
 
-def _law(wrong: outer.Comparison) -> list[str]:
+def _law(wrong: outer.LoopComparison) -> list[str]:
     """Lines that hold a law against its bound."""
     if "where uniform" in wrong.sentence and wrong.part in ("queries", "outputs"):
         along = wrong.part == "queries"
@@ -126,8 +126,8 @@ def _law(wrong: outer.Comparison) -> list[str]:
 
 
 def _shortest_run(
-    seen: Seen, trial: outer.Trial, wrong: outer.Comparison, seed: int
-) -> tuple[outer.Trial, outer.Comparison, int]:
+    seen: Seen, trial: outer.LoopTrial, wrong: outer.LoopComparison, seed: int
+) -> tuple[outer.LoopTrial, outer.LoopComparison, int]:
     q = trial.parameters
     for M, K in SCHEDULES:
         schedule = OuterParameters(goldstein_radius=q.goldstein_radius, epsilon=q.epsilon, D=q.D, eta=q.eta, M=M, K=K)
@@ -137,14 +137,14 @@ def _shortest_run(
         except (SubjectFaultError, MissingCapabilityError, outer.WrongNumberOfCallsError):
             break
         with np.errstate(all="ignore"):  # no outputs are counted
-            lines = outer.compare(outer.Record((one,), ()), outer.RIGHT)
+            lines = outer.compare(outer.LoopRecord((one,), ()), outer.RIGHT)
         found = [c for c in lines if c.part == wrong.part and c.excess > 1 and not c.is_law]
         if found:
             return short, found[0], 0
     return trial, wrong, seed
 
 
-def _run(trial: outer.Trial, seed: int) -> list[str]:
+def _run(trial: outer.LoopTrial, seed: int) -> list[str]:
     q = trial.parameters
     schedule = (
         f"goldstein_radius={q.goldstein_radius!r}, epsilon={q.epsilon!r}, D={q.D!r}, eta={q.eta!r}, M={q.M}, K={q.K}"

@@ -22,7 +22,7 @@ from spec.exact import parse_entry
 from spec.exact_json import loads
 from spec.files import read_text
 from verify.conformance.other_reading import under
-from verify.conformance.places import Place, as_quadratic, with_noise
+from verify.conformance.places import JudgedPlace, as_quadratic, with_noise
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
@@ -102,20 +102,20 @@ class OwnProblem:
             f"x = ({', '.join(f'{float(v):g}' for v in place.x)})", tuple(dict.fromkeys(left_out))
         )
 
-    def _place(self) -> Place:
+    def _place(self) -> JudgedPlace:
         quadratic = with_noise(as_quadratic(self.problem), Noise())
         if quadratic.m + quadratic.p > LARGEST:
             size = f"m = {quadratic.m}, p = {quadratic.p}"
             raise InvalidInputError(self.name, f"must have m + p <= {LARGEST} to be compared exactly", size)
         given = self._checked(quadratic.n)
         if given is not None:
-            place = Place(self.name, quadratic, given)
+            place = JudgedPlace(self.name, quadratic, given)
             if not place.has_one_pair:
                 rule = "must be a point where the lower level has one pair: it is infeasible, or active rows dependent"
                 raise InvalidInputError(f"{self.name}.x", rule, ", ".join(str(value) for value in given))
             return place
         for point in _points(quadratic.n):
-            place = Place(self.name, quadratic, point)
+            place = JudgedPlace(self.name, quadratic, point)
             if place.has_one_pair:
                 return place
         rule = f"has no single lower-level pair at 0 or at any of {TRIES} points drawn; give one with --x"
@@ -178,9 +178,9 @@ def _points(n: int) -> Iterator[Vector]:
         yield tuple(Fraction(int(k), 8) for k in rng.integers(-16, 17, n))
 
 
-def _at_own(place: Place, left_out: list[str]) -> Iterator[Probe]:
+def _at_own(place: JudgedPlace, left_out: list[str]) -> Iterator[Probe]:
     """What is asked at one place; where there is no answer, that is added to what is left out."""
-    recipes: list[Callable[[Place], Probe]] = [lower_level_probe]
+    recipes: list[Callable[[JudgedPlace], Probe]] = [lower_level_probe]
     moved = place.moved(STEP)
     small = place.problem.m + place.problem.p <= SMALL
     yield from _made(recipes, moved, left_out) if moved.has_one_pair else ()
@@ -198,7 +198,7 @@ def _at_own(place: Place, left_out: list[str]) -> Iterator[Probe]:
     yield from _made(recipes, place, left_out)
 
 
-def _made(recipes: Sequence[Callable[[Any], Probe]], place: Place, left_out: list[str]) -> Iterator[Probe]:
+def _made(recipes: Sequence[Callable[[Any], Probe]], place: JudgedPlace, left_out: list[str]) -> Iterator[Probe]:
     for recipe in recipes:
         try:
             probe = recipe(place)

@@ -65,7 +65,7 @@ class UnaffordableError(MissingCapabilityError):
     """A statement asks for more than its share."""
 
 
-class Budget:
+class PacingBudget:
     """A count shared by results to come, what a cheap one leaves going to those after it; each may take a least share.
 
     ``what`` is counted, ``option`` gives more of it, and so does a subject with another ``stage``.
@@ -141,8 +141,8 @@ class Paced(Timed):
     def __init__(self, subject: Subject, name: str, estimates: int = ESTIMATES, clock: Clock | None = None) -> None:
         super().__init__(subject, name, clock or Clock(np.inf))
         self._singly = estimates_singly(subject)
-        self.estimates = Budget(estimates, "estimates")
-        self.steps = Budget(STEPS_AN_ESTIMATE * estimates, "steps of Algorithm 2", least=0.25)
+        self.estimates = PacingBudget(estimates, "estimates")
+        self.steps = PacingBudget(STEPS_AN_ESTIMATE * estimates, "steps of Algorithm 2", least=0.25)
 
     def __getattr__(self, stage: str) -> Any:
         if stage == "hypergradient_samples" and self._singly:

@@ -16,7 +16,7 @@ from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Vector
 from verify.truth.formulas import as_float
 from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 CORNERS = Path(__file__).parent / "corners.json"
 """Problems that the atlas does without."""
@@ -32,7 +32,7 @@ def rounded(values: Any) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class JudgedPlace:
     """A quadratic problem without noise at an exact point; its name is permanent, its purpose a clause.
 
     ``declared`` are strata that are stated rather than derived.
@@ -44,21 +44,21 @@ class Place:
     purpose: str = ""
     declared: tuple[str, ...] = ()
 
-    def setting(self, *, noise: Noise | None = None, **choices: Any) -> Setting:
+    def setting(self, *, noise: Noise | None = None, **choices: Any) -> ExactSetting:
         """What a stage is given here."""
         problem = self.problem if noise is None else with_noise(self.problem, noise)
-        return Setting(problem=problem, x=self.x, **choices)
+        return ExactSetting(problem=problem, x=self.x, **choices)
 
     @property
     def strata(self) -> tuple[str, ...]:
         """What kind of problem and point this is."""
         return tuple(sorted({*self.declared, *derived_strata(self.setting())}))
 
-    def at(self, name: str, x: Vector) -> Place:
+    def at(self, name: str, x: Vector) -> JudgedPlace:
         """The same problem at another point."""
-        return Place(name, self.problem, x, f"{self.purpose}; at another point")
+        return JudgedPlace(name, self.problem, x, f"{self.purpose}; at another point")
 
-    def moved(self, shift: float) -> Place:
+    def moved(self, shift: float) -> JudgedPlace:
         """The same problem at a point nearby."""
         return self.at(f"{self.name}+{shift:g}", tuple(value + Fraction(shift) for value in self.x))
 
@@ -103,7 +103,7 @@ def as_quadratic(problem: Problem) -> Quadratic:
     return problem
 
 
-def derived_strata(setting: Setting) -> Iterator[str]:
+def derived_strata(setting: ExactSetting) -> Iterator[str]:
     """The strata that exact signs decide."""
     problem, lower = setting.problem, setting.lower
     yield "A-zero" if problem.constraints.A.is_zero else "A-nonzero"
@@ -131,7 +131,7 @@ def _is_box(problem: Quadratic) -> bool:
 
 
 @lru_cache(maxsize=1)
-def atlas_places() -> tuple[Place, ...]:
+def atlas_places() -> tuple[JudgedPlace, ...]:
     """Every feasible quadratic instance of the atlas at its own point."""
     places = []
     for instance in atlas().values():
@@ -139,41 +139,41 @@ def atlas_places() -> tuple[Place, ...]:
         if isinstance(problem, Quadratic) and "infeasible" not in instance.strata:
             declared = tuple(sorted(set(instance.strata) & set(_DECLARED)))
             plain = with_noise(problem, Noise())
-            places.append(Place(instance.name, plain, tuple(instance.x), instance.purpose.rstrip("."), declared))
+            places.append(JudgedPlace(instance.name, plain, tuple(instance.x), instance.purpose.rstrip("."), declared))
     return tuple(places)
 
 
 @lru_cache(maxsize=1)
-def further_places() -> tuple[Place, ...]:
+def further_places() -> tuple[JudgedPlace, ...]:
     """Sizes m = 1 to 10, and corners the atlas does without."""
     return (*_sizes(), *_listed(CORNERS))
 
 
 @lru_cache(maxsize=1)
-def every_term_places() -> tuple[Place, ...]:
+def every_term_places() -> tuple[JudgedPlace, ...]:
     """Where every term of every line is there: two sizes, none of them square in the other."""
     return tuple(_listed(EVERY_TERM))
 
 
-def _sizes() -> Iterator[Place]:
+def _sizes() -> Iterator[JudgedPlace]:
     for m in range(1, 11):
         n, p = 1 + m // 3, m + m % 3
         drawn = parse_problem({"kind": "generated", "family": "random-rows", "n": n, "m": m, "p": p, "seed": 100 + m})
         purpose = f"small random integers, n = {n}, m = {m}, p = {p}, half of the rows active"
-        yield Place(f"rows-m{m}", as_quadratic(drawn), (Fraction(0),) * n, purpose)
+        yield JudgedPlace(f"rows-m{m}", as_quadratic(drawn), (Fraction(0),) * n, purpose)
     for d in (1, 2, 3, 4):
         drawn = parse_problem({"kind": "generated", "family": "paper-experiment", "n": d, "seed": 200 + d})
         x = tuple(Fraction((-1) ** k * (k + 1), 2) for k in range(d))
-        yield Place(f"box-d{d}", as_quadratic(drawn), x, f"the paper's experiment family, d = {d}")
+        yield JudgedPlace(f"box-d{d}", as_quadratic(drawn), x, f"the paper's experiment family, d = {d}")
 
 
-def _listed(file: Path) -> Iterator[Place]:
+def _listed(file: Path) -> Iterator[JudgedPlace]:
     for name, corner in json.loads(file.read_text(encoding="utf-8")).items():
         x, purpose = tuple(Fraction(value) for value in corner.pop("x")), corner.pop("purpose")
-        yield Place(name, as_quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
+        yield JudgedPlace(name, as_quadratic(parse_problem({"kind": "quadratic", **corner}, name)), x, purpose)
 
 
-def place_of(name: str) -> Place:
+def place_of(name: str) -> JudgedPlace:
     """A place by name."""
     known = (*atlas_places(), *further_places(), *every_term_places())
     return next(place for place in known if place.name == name)

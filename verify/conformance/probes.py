@@ -18,16 +18,16 @@ import numpy as np
 from spec import REPAIRED, Noise, OracleParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.known_answers import Known
-from verify.conformance.places import Place, place_of, rounded
+from verify.conformance.known_answers import KnownAnswers
+from verify.conformance.places import JudgedPlace, place_of, rounded
 from verify.conformance.sizes import ANY_PROGRAM
-from verify.conformance.tolerances import Ramps
+from verify.conformance.tolerances import RampTolerances
 from verify.conformance.vectors.model import StageName
 from verify.subjects import Call
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth.algebra.numbers import double
 from verify.truth.formulas import as_float
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 Given = Literal["all", "y_star, lam, rho", "y_star, lam", "nothing", ""]
 WHOLE: Given = "all"
@@ -73,9 +73,9 @@ class Probe:
     h_width: float = 1.0
     scale: Vector | None = None
     published: bool = False
-    elsewhere: Callable[[Place], Probe] | None = None
+    elsewhere: Callable[[JudgedPlace], Probe] | None = None
 
-    def blocks(self, stages: Stages) -> dict[str, Vector]:
+    def blocks(self, stages: StageCalls) -> dict[str, Vector]:
         """The subject's answer, block by block.
 
         Raises:
@@ -96,7 +96,7 @@ class Probe:
             return {"y_penalty": stages.penalty_minimiser(problem, x, call, self.tol)}
         return {"hypergradient": stages.hypergradient(problem, x, call, np.random.default_rng(0))}
 
-    def ask(self, stages: Stages) -> Vector:
+    def ask(self, stages: StageCalls) -> Vector:
         """The subject's answer in the form of :attr:`expected`; raises as :meth:`blocks` does."""
         return np.concatenate([*self.blocks(stages).values()])
 
@@ -105,7 +105,7 @@ class Probe:
         with np.errstate(invalid="ignore"):
             return float(np.max(np.abs(got - self.expected) / self.tolerance, initial=0.0))
 
-    def excess_of(self, stages: Stages) -> float:
+    def excess_of(self, stages: StageCalls) -> float:
         """How far a subject is off."""
         return self.excess(self.ask(stages))
 
@@ -124,12 +124,12 @@ class Probe:
         return FROM_SCRATCH if self.call.lam is None else FROM_PAIR
 
 
-def probe_of(id_: str, known: Known, *, tol: float | None = None, published: bool = False) -> Probe:
+def probe_of(id_: str, known: KnownAnswers, *, tol: float | None = None, published: bool = False) -> Probe:
     """A known answer as a question."""
     asked = known.asked
     expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
     tolerance = np.concatenate([known.limits[name] for name in known.outputs])
-    if isinstance(asked, Ramps):
+    if isinstance(asked, RampTolerances):
         call = Call(alpha=0.1, lam=as_float(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))
         return Probe(id_, known.stage, expected, tolerance, call=call, h=as_float(asked.h), h_width=asked.h_width,
                      published=published)  # fmt: skip
@@ -142,18 +142,18 @@ def probe_of(id_: str, known: Known, *, tol: float | None = None, published: boo
                  published=published)  # fmt: skip
 
 
-def lower_level_probe(place: Place) -> Probe:
+def lower_level_probe(place: JudgedPlace) -> Probe:
     """The pair at a point."""
     return probe_of(f"lower-level/{place.name}", known.lower_level(place.setting(), ANY_PROGRAM))
 
 
 def activation_probe(name: str, h: Vector, lam: Vector, h_width: float, lam_width: float) -> Probe:
     """The weights of given rows."""
-    ramps = Ramps(rounded(h), rounded(lam), h_width, lam_width)
+    ramps = RampTolerances(rounded(h), rounded(lam), h_width, lam_width)
     return probe_of(f"activation/{name}", known.activation(ramps, ANY_PROGRAM))
 
 
-def penalty_probe(place: Place, alpha: float, *, tol: float | None, name: str, off_pair: bool = False) -> Probe:
+def penalty_probe(place: JudgedPlace, alpha: float, *, tol: float | None, name: str, off_pair: bool = False) -> Probe:
     """The minimiser on the exact pair and its weights; off the pair, a quarter more multiplier and half the weights."""
     pair = {"y_star": rounded(place.lower.y_star), "lam": rounded(place.lower.lam)}
     rho = as_float(evaluate(place.setting(alpha=Fraction(0.1), given=pair)).rho)
@@ -164,7 +164,7 @@ def penalty_probe(place: Place, alpha: float, *, tol: float | None, name: str, o
     return probe_of(f"penalty/{place.name}/{name}/{alpha:g}", answer, tol=tol)
 
 
-def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vector | None = None) -> Probe:
+def chain_probe(place: JudgedPlace, alpha: float, given: Given, name: str, y_star: Vector | None = None) -> Probe:
     """An oracle call that computes its later stages, or all, itself."""
     stages = {"y_star": rounded(place.y_star if y_star is None else y_star), "lam": rounded(place.lam)}
     if given == FROM_RHO:
@@ -174,7 +174,7 @@ def chain_probe(place: Place, alpha: float, given: Given, name: str, y_star: Vec
     return _estimate(place, alpha, name, place.setting(alpha=Fraction(alpha), given=stages))
 
 
-def widths_probe(place: Place, alpha: float, ramp: Literal["h", "lam"]) -> Probe:
+def widths_probe(place: JudgedPlace, alpha: float, ramp: Literal["h", "lam"]) -> Probe:
     """An oracle call at widths that no default has, all of its weights of order alpha**2 on one of the two ramps."""
     chosen = place.setting(alpha=Fraction(alpha), ramp_constant=Fraction(3, 2), lam_width=Fraction(1, 4))
     y_star, lam = place.y_star, np.maximum(place.lam, 0.5)
@@ -186,7 +186,7 @@ def widths_probe(place: Place, alpha: float, ramp: Literal["h", "lam"]) -> Probe
     return _estimate(place, alpha, f"{ramp}-width", replace(chosen, given=given))
 
 
-def thin(place: Place) -> Place:
+def thin(place: JudgedPlace) -> JudgedPlace:
     """The same rows divided by a power of two, so that ‖B‖ < 1 and no product is rounded otherwise."""
     problem = place.problem
     by = Fraction(2) ** (1 + max(0, int(np.ceil(np.log2(np.linalg.norm(problem.arrays.B, 2))))))
@@ -198,15 +198,15 @@ def thin(place: Place) -> Place:
     }
     smaller = parse_problem(problem.to_dict() | {"constraints": divided})
     assert isinstance(smaller, Quadratic)  # by its kind
-    return Place(f"{place.name}-thin", smaller, place.x, place.purpose)
+    return JudgedPlace(f"{place.name}-thin", smaller, place.x, place.purpose)
 
 
-def off_truth(place: Place, alpha: float) -> Probe:
+def off_truth(place: JudgedPlace, alpha: float) -> Probe:
     """Line 6 on stages that are all a little off, each in its own way: no two of them can be mistaken."""
     return _estimate(place, alpha, "given", place.setting(alpha=Fraction(alpha), given=_stages_off(place)))
 
 
-def noisy_probe(place: Place, alpha: float, noise: Noise, N_g: int) -> Probe:
+def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Probe:
     """The same with noise, the normals handed over."""
     rng = np.random.default_rng([N_g, n_of(place.name)])
     draws = {name: tuple(rounded(row) for row in rng.standard_normal((N_g, len(place.x)))) for name in ("f_x", "g_x")}
@@ -215,11 +215,11 @@ def noisy_probe(place: Place, alpha: float, noise: Noise, N_g: int) -> Probe:
     return replace(probe, id=f"{probe.id}/{noise.model}")
 
 
-def _estimate(place: Place, alpha: float, name: str, setting: Setting) -> Probe:
+def _estimate(place: JudgedPlace, alpha: float, name: str, setting: ExactSetting) -> Probe:
     return probe_of(f"hypergradient/{place.name}/{name}/{alpha:g}", known.hypergradient(setting, ANY_PROGRAM))
 
 
-def _stages_off(place: Place) -> dict[str, tuple[Fraction, ...]]:
+def _stages_off(place: JudgedPlace) -> dict[str, tuple[Fraction, ...]]:
     p, m = place.problem.p, place.problem.m
     return {
         "y_star": rounded(place.y_star + 1e-3 * np.linspace(1.0, 2.0, m)),
@@ -275,18 +275,18 @@ def _all() -> Iterator[Probe]:
                 yield from (widths_probe(there, alpha, "h"), widths_probe(there, alpha, "lam"))
 
 
-def at(place: Place, recipe: Callable[[Place], Probe]) -> Probe:
+def at(place: JudgedPlace, recipe: Callable[[JudgedPlace], Probe]) -> Probe:
     return replace(recipe(place), elsewhere=recipe)
 
 
-def square() -> Place:
+def square() -> JudgedPlace:
     """Two variables of each kind and two active rows."""
     problem = parse_problem(SQUARE)
     assert isinstance(problem, Quadratic)  # by its kind
-    return Place("square", problem, (Fraction(1, 2), Fraction(-3, 4)))
+    return JudgedPlace("square", problem, (Fraction(1, 2), Fraction(-3, 4)))
 
 
-def _near_kinks() -> Iterator[Place]:
+def _near_kinks() -> Iterator[JudgedPlace]:
     """Where a multiplier is 0, or so small that its row's weight is of order alpha**2: weights decide the estimate."""
     for name, x in (
         ("toy2", 2.5e-4), ("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5e-4), ("weakly-active", 0),
@@ -295,12 +295,12 @@ def _near_kinks() -> Iterator[Place]:
         yield place.at(f"{name}@{x:g}", (Fraction(x),) * place.problem.n)
 
 
-def _inside(place: Place, alpha: float) -> Vector:
+def _inside(place: JudgedPlace, alpha: float) -> Vector:
     """A lower-level point so far inside the active rows that their weights are of order alpha**2."""
     return place.y_star + place.setting(alpha=Fraction(alpha)).h_width() * (1 - alpha**2) * retreat(place)
 
 
-def retreat(place: Place) -> Vector:
+def retreat(place: JudgedPlace) -> Vector:
     """The way off the active rows, one unit of h."""
     B = place.problem.arrays.B[list(place.lower.strictly_active)]
     return np.asarray(np.linalg.pinv(B) @ np.ones(len(B)))

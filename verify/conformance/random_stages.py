@@ -20,7 +20,7 @@ from spec.exact import Vector
 from verify.conformance.places import place_of, with_noise
 from verify.conformance.probes import NOISES, Probe, n_of, off_truth
 from verify.subjects import Call, Capability, MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.stage_table import Stage
 from verify.truth.formulas import as_float
 from verify.truth.stages import evaluate
@@ -74,7 +74,7 @@ def distance(first: Signature, second: Signature) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class StageSetting:
     """Where a random stage is asked many times over; estimates have a mean, that of the call without noise."""
 
     id: str
@@ -95,7 +95,7 @@ class Setting:
             square = square * float(x @ x + y @ y) + call.alpha**-4 * noise.scale("g.x") ** 2 * float(w @ w)
         return float(np.sqrt(square / call.parameters.N_g))
 
-    def quiet(self, stages: Stages) -> Vector:
+    def quiet(self, stages: StageCalls) -> Vector:
         """The subject's own estimate without noise, shape (n,)."""
         return stages.hypergradient(with_noise(self.problem, Noise()), self.x, self.call)
 
@@ -110,11 +110,11 @@ class Setting:
         fresh = self.stage == "hypergradient_runs" and self.call.reading.inner_solver != "shared-sample"
         return float(self.call.parameters.lower_level_steps) if fresh else 0.0
 
-    def draw(self, stages: Stages, count: int, rng: np.random.Generator) -> Any:
+    def draw(self, stages: StageCalls, count: int, rng: np.random.Generator) -> Any:
         """What the stage answers: estimates, shape (count, n), or the parts of that many runs."""
         return getattr(stages, self.stage)(self.problem, self.x, self.call, rng, count)
 
-    def of_runs(self, stages: Stages, runs: int = RUNS) -> dict[str, Statistic]:
+    def of_runs(self, stages: StageCalls, runs: int = RUNS) -> dict[str, Statistic]:
         """Means and spreads of an inner solver's results, and the count of samples."""
         first, second = self.draw(stages, runs, np.random.default_rng([n_of(self.id), runs]))
         if self.stage == "lower_level_runs":
@@ -123,13 +123,13 @@ class Setting:
         return _moments(first, self.id) | {f"{self.id}: samples": count}
 
 
-def under_noise(id_: str, probe: Probe, noise: Noise, N_g: int) -> Setting:
+def under_noise(id_: str, probe: Probe, noise: Noise, N_g: int) -> StageSetting:
     """Where the estimate is sampled, every stage given by a probe, which is the call without noise."""
     call = replace(probe.call, parameters=OracleParameters(N_g=N_g))
-    return Setting(id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, probe.expected)
+    return StageSetting(id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, probe.expected)
 
 
-def sample_settings() -> tuple[Setting, ...]:
+def sample_settings() -> tuple[StageSetting, ...]:
     """Of estimates: both noises, that of g alone, two alphas, small and large batches; the smallest problem first."""
     toy, two = place_of("toy1"), place_of("two-of-three")
     return (
@@ -143,7 +143,7 @@ def sample_settings() -> tuple[Setting, ...]:
     )
 
 
-def run_settings() -> tuple[Setting, ...]:
+def run_settings() -> tuple[StageSetting, ...]:
     """Of the noisy inner solvers."""
     steps = OracleParameters(lower_level="primal-dual", lower_level_steps=STEPS, eta_y=0.25, eta_lam=0.25)
     place, shared = place_of("toy1"), REPAIRED.choose(inner_solver="shared-sample")
@@ -165,12 +165,12 @@ def run_settings() -> tuple[Setting, ...]:
     )
 
 
-def _runs(id_: str, stage: Stage, call: Call) -> Setting:
+def _runs(id_: str, stage: Stage, call: Call) -> StageSetting:
     place = place_of(id_.partition("/")[0])
-    return Setting(id_, stage, with_noise(place.problem, ADDITIVE), place.point, call)
+    return StageSetting(id_, stage, with_noise(place.problem, ADDITIVE), place.point, call)
 
 
-def known_runs(stages: Stages, offered: Iterable[str] = RUN_STAGES) -> dict[str, Statistic]:
+def known_runs(stages: StageCalls, offered: Iterable[str] = RUN_STAGES) -> dict[str, Statistic]:
     """What the inner solvers of a known subject give; drawn from streams of their own, by one run more."""
     wanted = [setting for setting in run_settings() if setting.stage in offered]
     return {k: v for setting in wanted for k, v in setting.of_runs(stages, RUNS + 1).items()}
@@ -179,7 +179,7 @@ def known_runs(stages: Stages, offered: Iterable[str] = RUN_STAGES) -> dict[str,
 @lru_cache(maxsize=1)
 def reference_runs() -> dict[str, Statistic]:
     """What the inner solvers' results look like."""
-    return known_runs(Stages(ReferenceSubject()))
+    return known_runs(StageCalls(ReferenceSubject()))
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Sampled:
     refused: dict[str, str]
     ended: bool = False
     """Whether an interrupt left out the other settings."""
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[StageSetting, ...] = ()
     """Where they were drawn."""
 
     @property
@@ -204,12 +204,12 @@ class Sampled:
 
 
 def sample(
-    stages: Stages,
+    stages: StageCalls,
     counts: dict[str, int] | None = None,
     stream: int = 0,
     *,
     own_mean: bool = False,
-    settings: tuple[Setting, ...] = (),
+    settings: tuple[StageSetting, ...] = (),
 ) -> Sampled:
     """Draw :data:`SAMPLES` estimates a setting.
 
@@ -239,7 +239,7 @@ def sample(
     return Sampled(signature, used, refused, settings=chosen)
 
 
-def _drawn(setting: Setting, stages: Stages, wanted: int, stream: int) -> Vector:
+def _drawn(setting: StageSetting, stages: StageCalls, wanted: int, stream: int) -> Vector:
     """The wanted estimates in several calls of growing size: what a call repeats of the one before shows.
 
     Where the first :data:`ALIKE` never differ there is no noise, and no more are asked for.

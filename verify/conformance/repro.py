@@ -12,8 +12,8 @@ import numpy as np
 
 from spec.exact_json import plain
 from verify.conformance import law_repro, outer_repro
-from verify.conformance.answers import INSIDE, Answer
-from verify.conformance.blame.accuracy import Accuracy, declared_accuracy, widened
+from verify.conformance.answers import INSIDE, StageAnswer
+from verify.conformance.blame.accuracy import DeclaredAccuracy, declared_accuracy, widened
 from verify.conformance.found import Reproduction
 from verify.conformance.probes import Probe
 from verify.conformance.replay import Again, needed_before, replay
@@ -68,7 +68,7 @@ def failing(seen: Seen) -> tuple[Stage, ...]:
     return tuple(found.stage for found in seen.findings if found.status in ("diverges", "fault"))
 
 
-def _simplest(answer: Answer) -> tuple[float, ...]:
+def _simplest(answer: StageAnswer) -> tuple[float, ...]:
     """Innermost work and small problems first; vectors and probes that cannot be shrunk last."""
     probe = answer.probe
     inside = [*INSIDE].index(probe.given)
@@ -86,7 +86,7 @@ def _size_in_words(probe: Probe) -> str:
     return in_words if problem is None else f"n = {problem.n}, m = {problem.m}, {in_words}"
 
 
-def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Reproduction:
+def _of_answers(seen: Seen, wrong: list[StageAnswer], load: str, again: Again) -> Reproduction:
     """Of answers that are off: the simplest one, shrunk; where it needs earlier calls, the earliest one after them."""
     simplest = min(wrong, key=_simplest)
     smallest = shrink(seen.stages, _as_accurate(simplest.probe, declared_accuracy(seen.stages)), simplest.got)
@@ -105,7 +105,7 @@ def _of_answers(seen: Seen, wrong: list[Answer], load: str, again: Again) -> Rep
     )  # fmt: skip
 
 
-def _as_accurate(probe: Probe, accuracy: Accuracy) -> Probe:
+def _as_accurate(probe: Probe, accuracy: DeclaredAccuracy) -> Probe:
     """The same probe, which allows for a declared accuracy on smaller problems too; else its error would be shown."""
     build = probe.elsewhere
     if build is None or accuracy.value == 0:
@@ -113,7 +113,7 @@ def _as_accurate(probe: Probe, accuracy: Accuracy) -> Probe:
     return replace(probe, elsewhere=lambda place: widened(build(place), accuracy))
 
 
-def _after_others(seen: Seen, first: Answer, load: str, again: Again) -> Reproduction | None:
+def _after_others(seen: Seen, first: StageAnswer, load: str, again: Again) -> Reproduction | None:
     """The earliest answer that is off, with the fewest earlier calls that it needs; ``None`` if these do not do."""
     at = next(k for k, answer in enumerate(seen.answers) if answer is first)
     earlier = [answer.probe for answer in seen.answers[:at]]

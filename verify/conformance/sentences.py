@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.found import Match
@@ -41,7 +41,7 @@ ALIKE = 5
 """Answers from which on equal ones say that a stage does not listen."""
 
 
-def always_alike(answers: Sequence[Answer]) -> str | None:
+def always_alike(answers: Sequence[StageAnswer]) -> str | None:
     """That a stage answers one number whatever it is asked, where it does."""
     entries = np.concatenate([answer.got for answer in answers]) if answers else np.zeros(0)
     if len(answers) < ALIKE or np.ptp(entries) > 0:
@@ -50,7 +50,11 @@ def always_alike(answers: Sequence[Answer]) -> str | None:
 
 
 def by_values(
-    matches: Sequence[Match], others: Sequence[Match], answers: Sequence[Answer], where: str, partial: Sequence[Match]
+    matches: Sequence[Match],
+    others: Sequence[Match],
+    answers: Sequence[StageAnswer],
+    where: str,
+    partial: Sequence[Match],
 ) -> str:
     """Where answers were compared number by number; ``partial`` explain the innermost calls that are off, ``where``."""
     calls, wrong = len(answers), [answer for answer in answers if not answer.excess <= 1]

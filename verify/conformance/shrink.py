@@ -12,10 +12,10 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import Place, rounded
+from verify.conformance.places import JudgedPlace, rounded
 from verify.conformance.probes import Probe, activation_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 AXES = {
     "f.xx": "nn", "f.xy": "nm", "f.yy": "mm", "f.x": "n", "f.y": "m", "g.xx": "nn", "g.xy": "nm", "g.yy": "mm",
@@ -29,17 +29,17 @@ TRIES = 400
 """Smaller instances that are asked about at most."""
 BEFORE = 0.125
 """How far the call before lies, for subjects whose answers depend on it."""
-Build = Callable[[Place], Probe]
+Build = Callable[[JudgedPlace], Probe]
 
 
 @dataclass(frozen=True)
-class Instance:
+class ShrunkInstance:
     """A problem at a point as exact blocks by name, see :data:`AXES`; arrays of fractions."""
 
     blocks: dict[str, Any]
 
     @classmethod
-    def of(cls, problem: Quadratic, x: Vector) -> Instance:
+    def of(cls, problem: Quadratic, x: Vector) -> ShrunkInstance:
         """Read the blocks."""
         blocks: dict[str, Any] = {"x": np.array(rounded(x), dtype=object)}
         for name in AXES:
@@ -50,7 +50,7 @@ class Instance:
         return cls({name: blocks[name] for name in AXES})
 
     @property
-    def place(self) -> Place | None:
+    def place(self) -> JudgedPlace | None:
         """The problem with its exact pair; ``None`` where it is none."""
         data: dict[str, Any] = {"kind": "quadratic"}
         for name, block in self.blocks.items():
@@ -63,10 +63,10 @@ class Instance:
             return None
         if not isinstance(problem, Quadratic):
             return None
-        place = Place("smallest", problem, tuple(self.blocks["x"]))
+        place = JudgedPlace("smallest", problem, tuple(self.blocks["x"]))
         return place if place.has_one_pair else None
 
-    def smaller(self) -> Iterator[Instance]:
+    def smaller(self) -> Iterator[ShrunkInstance]:
         """Neighbours that are simpler, the boldest first."""
         for axis, size in zip("pmn", (*self.blocks["constraints.B"].shape, len(self.blocks["x"])), strict=True):
             for k in range(size) if size > 1 else ():
@@ -85,16 +85,16 @@ class Instance:
                         changed[at[::-1]] = simpler
                     yield self._with(name, changed)
 
-    def _with(self, name: str, block: Any) -> Instance:
-        return Instance({**self.blocks, name: block})
+    def _with(self, name: str, block: Any) -> ShrunkInstance:
+        return ShrunkInstance({**self.blocks, name: block})
 
-    def _without(self, axis: str, gone: int) -> Instance:
+    def _without(self, axis: str, gone: int) -> ShrunkInstance:
         kept = dict(self.blocks)
         for name, axes in AXES.items():
             for position, own in enumerate(axes):
                 if own == axis:
                     kept[name] = np.delete(kept[name], gone, axis=position)
-        return Instance(kept)
+        return ShrunkInstance(kept)
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
@@ -119,14 +119,14 @@ class Smallest:
     before: Probe | None = None
 
 
-def shrink(stages: Stages, probe: Probe, got: Vector, *, tries: int = TRIES) -> Smallest:
+def shrink(stages: StageCalls, probe: Probe, got: Vector, *, tries: int = TRIES) -> Smallest:
     """Make a diverging probe smaller as long as it diverges, in so many tries."""
     if probe.stage == "activation":
         return _fewest_rows(stages, probe, got)
     build = probe.elsewhere
     if build is None or not isinstance(probe.problem, Quadratic):
         return Smallest(probe, got)
-    instance, best = Instance.of(probe.problem, probe.x), Smallest(probe, got)
+    instance, best = ShrunkInstance.of(probe.problem, probe.x), Smallest(probe, got)
     remembers = _remembers(stages, instance, build)
     if remembers:
         found = _diverging(stages, instance, build, remembers)
@@ -144,7 +144,7 @@ def shrink(stages: Stages, probe: Probe, got: Vector, *, tries: int = TRIES) -> 
     return best
 
 
-def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
+def _remembers(stages: StageCalls, instance: ShrunkInstance, build: Build) -> bool:
     """Whether the same question, put to a new copy of the problem twice, is answered rightly after all."""
     place = instance.place
     if place is None:
@@ -157,7 +157,7 @@ def _remembers(stages: Stages, instance: Instance, build: Build) -> bool:
         return False
 
 
-def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool) -> Smallest | None:
+def _diverging(stages: StageCalls, instance: ShrunkInstance, build: Build, remembers: bool) -> Smallest | None:
     place = instance.place
     if place is None:
         return None
@@ -176,7 +176,7 @@ def _diverging(stages: Stages, instance: Instance, build: Build, remembers: bool
     return Smallest(probe, got, first) if probe.excess(got) > CLEARLY else None
 
 
-def _fewest_rows(stages: Stages, probe: Probe, got: Vector) -> Smallest:
+def _fewest_rows(stages: StageCalls, probe: Probe, got: Vector) -> Smallest:
     lam: Any = probe.call.lam
     w, lw = probe.h_width, probe.call.parameters.lam_width
     for rows in (list(rows) for count in (1, 2) for rows in combinations(range(len(lam)), count)):

@@ -13,7 +13,7 @@ from flint import fmpq_mat
 from spec.exact import FloatArray
 from spec.quadratic import QuadraticArrays
 from verify.truth.algebra.numbers import Real, double
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 Sizes: TypeAlias = FloatArray
 """Numbers >= 0, entry by entry."""
@@ -49,7 +49,7 @@ summation, fused products, a stop that is tested on a gradient of its own."""
 class Sizing:
     """Sizes of what a problem's formulas add up at a point, for implementations with an allowance."""
 
-    setting: Setting
+    setting: ExactSetting
     allowance: Allowance = ONE_EVALUATION
 
     @cached_property

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from verify.conformance import outer, random_stages
-from verify.conformance.answers import INSIDE, Answer, Asked
+from verify.conformance.answers import INSIDE, Asked, StageAnswer
 from verify.conformance.consequences import consequences
 from verify.conformance.end_to_end import is_offered, judge_end_to_end
 from verify.conformance.found import Divergence, StageFinding
@@ -18,7 +18,7 @@ from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Probed = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient"]
 PROBED: tuple[Probed, ...] = get_args(Probed)
@@ -36,14 +36,14 @@ class Seen:
     record of Algorithm 2.
     """
 
-    stages: Stages
-    answers: list[Answer] = field(default_factory=list)
+    stages: StageCalls
+    answers: list[StageAnswer] = field(default_factory=list)
     broken: list[tuple[Probe, SubjectFaultError]] = field(default_factory=list)
-    follow: list[Answer] = field(default_factory=list)
+    follow: list[StageAnswer] = field(default_factory=list)
     """Wrong estimates that are right for the subject's own wrong stages."""
     sampled: Sampled | None = None
     runs: dict[str, Statistic] = field(default_factory=dict)
-    record: outer.Record | None = None
+    record: outer.LoopRecord | None = None
     findings: list[StageFinding] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     ended: bool = False
@@ -59,13 +59,13 @@ class Seen:
         """Whether no stage answered anything."""
         return bool(self.findings) and all(found.status == "not offered" for found in self.findings)
 
-    def of(self, stage: Stage) -> list[Answer]:
+    def of(self, stage: Stage) -> list[StageAnswer]:
         """Answers of one stage."""
         return [answer for answer in self.answers if answer.probe.stage == stage]
 
 
 def look(
-    stages: Stages,
+    stages: StageCalls,
     *,
     extra: Sequence[Probe] = (),
     only: Sequence[Stage] = get_args(Stage),
@@ -114,7 +114,7 @@ def _spread(asked: list[Probe]) -> list[Probe]:
     return [p for start in range(0, longest, CHUNK) for kind in kinds.values() for p in kind[start : start + CHUNK]]
 
 
-def ask(stages: Stages, asked: Iterable[Probe]) -> Asked:
+def ask(stages: StageCalls, asked: Iterable[Probe]) -> Asked:
     """Ask until nothing comes back, or until an interrupt.
 
     As long as nothing is answered, what has a kind and a problem that were both refused is put off, for good if nothing
@@ -131,7 +131,7 @@ def ask(stages: Stages, asked: Iterable[Probe]) -> Asked:
             found.late += 1
             continue
         try:
-            found.answers.append(Answer(probe, probe.ask(stages)))
+            found.answers.append(StageAnswer(probe, probe.ask(stages)))
             queue.extend(put_off)
             put_off.clear()
         except KeyboardInterrupt:
@@ -198,7 +198,7 @@ def _besides(refusals: Sequence[str]) -> str:
     return f" {len(refusals)} more it says it does not support ({words})."
 
 
-def _numbers(answer: Answer) -> str:
+def _numbers(answer: StageAnswer) -> str:
     probe = answer.probe
     at = int((abs(answer.got - probe.expected) / probe.tolerance).argmax())
     vector = "it is a published test vector; " if probe.published else ""

@@ -30,7 +30,7 @@ from verify.conformance.sizes import (
 )
 from verify.truth.algebra.rationals import Vector, beside, column, diagonal, rational, select
 from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.stages import Setting, Values, row_values
+from verify.truth.stages import ExactSetting, Values, row_values
 
 MAX_OPTIONAL = 4
 """Most degenerate rows whose combinations are all looked at."""
@@ -73,7 +73,7 @@ def rows(sizing: Sizing, y_star: Vector, y_error: Sizes) -> Sizes:
     return sizing.gamma * sizing.rows(sizes(y_star)) + times(sizing.blocks.B, y_error)
 
 
-def _pieces(setting: Setting, lower: ExactLowerLevel) -> Iterator[tuple[int, ...]]:
+def _pieces(setting: ExactSetting, lower: ExactLowerLevel) -> Iterator[tuple[int, ...]]:
     """Sets of independent rows that rounding may leave active."""
     necessary = lower.strictly_active if lower.licq else ()
     optional = [i for i in lower.active if i not in necessary]
@@ -86,7 +86,7 @@ def _pieces(setting: Setting, lower: ExactLowerLevel) -> Iterator[tuple[int, ...
 
 
 @dataclass(frozen=True)
-class Ramps:
+class RampTolerances:
     """What the activation is given, exactly: row values and multipliers, and the widths of both ramps."""
 
     h: Vector
@@ -95,7 +95,7 @@ class Ramps:
     lam_width: float
 
 
-def activation(ramps: Ramps, errors: tuple[Sizes, Sizes], allowance: Allowance = ONE_EVALUATION) -> Sizes:
+def activation(ramps: RampTolerances, errors: tuple[Sizes, Sizes], allowance: Allowance = ONE_EVALUATION) -> Sizes:
     """Of the weights: slopes 1 / width of both ramps where the value, give or take its error, is on the ramp."""
     limits = []
     h_width, lam_width, u = ramps.h_width, ramps.lam_width, allowance.roundings * U

@@ -40,7 +40,7 @@ NEGLIGIBLE = 1e-7
 
 
 @dataclass(frozen=True)
-class Reading:
+class ExponentReading:
     """What a sweep's local exponents say; unbounded where they decide nothing."""
 
     exponent: float
@@ -66,7 +66,7 @@ class _Drift:
         return abs(self.change) + self.error
 
 
-def read_sweep(at: Sequence[float], values: Sequence[float], uncertainties: Sequence[float]) -> Reading:
+def read_sweep(at: Sequence[float], values: Sequence[float], uncertainties: Sequence[float]) -> ExponentReading:
     """The limiting exponent of values > 0 with their uncertainties, in the order towards the limit."""
     logs = [(math.log(v), math.log(q), u / q) for v, q, u in zip(at, values, uncertainties, strict=True)]
     local, errors, middles = [], [], []
@@ -75,7 +75,7 @@ def read_sweep(at: Sequence[float], values: Sequence[float], uncertainties: Sequ
         errors.append((u + t) / abs(v - w))
         middles.append((v + w) / 2)
     if len(local) < 2:
-        return Reading(local[-1] if local else math.nan, (-math.inf, math.inf), tuple(local), settled=False)
+        return ExponentReading(local[-1] if local else math.nan, (-math.inf, math.inf), tuple(local), settled=False)
     readings = [
         _read(local[:n], errors[:n], middles[:n]) for n in range(len(local), max(2, len(local) - DROPPED) - 1, -1)
     ]
@@ -86,7 +86,7 @@ def read_sweep(at: Sequence[float], values: Sequence[float], uncertainties: Sequ
             low, high = max(interval[0], shorter.interval[0]), min(interval[1], shorter.interval[1])
             if shorter.settled and low <= local[-1] <= high:
                 interval, settled = (low, high), True
-    return Reading(local[-1], interval, tuple(local), settled)
+    return ExponentReading(local[-1], interval, tuple(local), settled)
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,14 @@ def weakest(rungs: Iterable[Rung | None]) -> Rung | None:
     return max(present, key=RUNGS.index, default=None)
 
 
-class Frozen(files.Frozen):
+class FrozenData(files.Frozen):
     """Plain data: frozen, closed, its infinities written as strings."""
 
     # Infinities are honest here (an error that is exactly zero has an infinite exponent) and survive JSON as strings.
     model_config = ConfigDict(ser_json_inf_nan="strings")
 
 
-class Point(Frozen):
+class Point(FrozenData):
     """One measurement of a sweep.
 
     Args:
@@ -82,7 +82,7 @@ class Point(Frozen):
     usable: bool = True
 
 
-class CertifiedBound(Frozen):
+class CertifiedBound(FrozenData):
     """``norm <= constant * variable**exponent`` (or >=) for all values in (0, end], proven and checked again.
 
     Args:
@@ -107,7 +107,7 @@ class CertifiedBound(Frozen):
     worst_case: bool
 
 
-class ClosedForm(Frozen):
+class ClosedForm(FrozenData):
     """A rate's quantity as a formula in its variable, derived for this one instance and held against two others.
 
     Args:
@@ -126,7 +126,7 @@ class ClosedForm(Frozen):
     measured: bool
 
 
-class RateEvidence(Frozen):
+class RateEvidence(FrozenData):
     """How a quantity scales with one variable.
 
     Args:
@@ -218,7 +218,7 @@ def agrees(measured: float, relation: Relation, predicted: float, tolerance: flo
     return measured >= predicted - tolerance if relation == ">=" else abs(measured - predicted) <= tolerance
 
 
-class ComparisonEvidence(Frozen):
+class ComparisonEvidence(FrozenData):
     """A measured value beside a predicted one.
 
     Args:
@@ -284,7 +284,7 @@ VALUE = "has-a-value"
 CONSTRUCTED = "met by construction"
 
 
-class PremiseEvidence(Frozen):
+class PremiseEvidence(FrozenData):
     """Whether a hypothesis of the claim is met on this instance.
 
     Args:
@@ -311,7 +311,7 @@ class PremiseEvidence(Frozen):
 Evidence = Annotated[RateEvidence | ComparisonEvidence | PremiseEvidence, Field(discriminator="kind")]
 
 
-class Counterexample(Frozen):
+class Counterexample(FrozenData):
     """An instance on which a claim fails, complete enough to check by hand.
 
     Args:

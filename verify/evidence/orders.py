@@ -28,7 +28,7 @@ from verify.evidence.bends import POWERS as BENDS
 from verify.evidence.budget import Share
 from verify.evidence.laws import log_variance_interval
 from verify.evidence.model import LETTERS, CertifiedBound, RateEvidence, raised
-from verify.evidence.rates import Estimate
+from verify.evidence.rates import SweepEstimate
 from verify.evidence.undecided import has_no_order, symbol
 
 SEEN = 0.05
@@ -83,7 +83,7 @@ def _passes(rows: Vector, ends: Vector) -> bool:
 
 
 def held_to_formula(
-    rate: RateEvidence, estimates: Sequence[Estimate], share: Share, order: float | None
+    rate: RateEvidence, estimates: Sequence[SweepEstimate], share: Share, order: float | None
 ) -> RateEvidence:
     """A fitted rate beside its formula's exact order in its variable: how far the samples let the two part.
 
@@ -122,12 +122,12 @@ def has_its_values(rate: RateEvidence) -> bool:
     return rate.formula_order is not None and rate.agreement is not None and rate.agreement <= AGREES
 
 
-def in_class(rate: RateEvidence, estimates: Sequence[Estimate], share: Share, known: Rational) -> RateEvidence:
+def in_class(rate: RateEvidence, estimates: Sequence[SweepEstimate], share: Share, known: Rational) -> RateEvidence:
     """A fitted rate beside the orders that a class of rational functions leaves; none where the class has failed."""
     name, letter = rate.variable, LETTERS.get(rate.variable, rate.variable)
     ats = [e.at[name] for e in estimates]
     grows, boxed = ats[-1] > ats[0], _boxed(estimates, share)
-    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    groups: dict[tuple[float, ...], list[SweepEstimate]] = {}
     for e in boxed:
         groups.setdefault(tuple(value for key, value in e.at.items() if key != name), []).append(e)
     most: float | None = math.inf
@@ -140,12 +140,12 @@ def in_class(rate: RateEvidence, estimates: Sequence[Estimate], share: Share, kn
     return rate.model_copy(update={"class_orders": orders, "function_class": f"{words}, tested to {SEEN:.0%}"})
 
 
-def _most(group: Sequence[Estimate], name: str, known: Rational, *, grows: bool) -> float | None:
+def _most(group: Sequence[SweepEstimate], name: str, known: Rational, *, grows: bool) -> float | None:
     values = np.array([1 / e.at[name] if grows else e.at[name] for e in group])
     return known.most(values, np.array([e.low for e in group]), np.array([e.high for e in group]))
 
 
-def _boxed(estimates: Sequence[Estimate], share: Share) -> list[Estimate]:
+def _boxed(estimates: Sequence[SweepEstimate], share: Share) -> list[SweepEstimate]:
     return [e.boxed(share.error / 2 / len(estimates)) for e in estimates]
 
 
@@ -163,7 +163,7 @@ def among(rate: RateEvidence, *, refuted: bool = False) -> str:
 
 
 def beside_law(
-    estimates: Sequence[Estimate], law: RateEvidence, fit: Callable[[Sequence[Estimate]], RateEvidence]
+    estimates: Sequence[SweepEstimate], law: RateEvidence, fit: Callable[[Sequence[SweepEstimate]], RateEvidence]
 ) -> RateEvidence:
     """A fit of estimates in the order of an exact law's points, what the law bends divided out.
 

@@ -50,7 +50,7 @@ FLOOR_SHARE = 0.5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class SweepEstimate:
     """A sampled quantity >= 0 at one setting of the variables, each > 0.
 
     A chi-square variance estimate has degrees of freedom ``dof``; any other an interval, jointly valid over all points
@@ -66,7 +66,7 @@ class Estimate:
     predicted: float | None = None
     law: Law = "exponent (log chi-square)"
 
-    def boxed(self, error: float) -> Estimate:
+    def boxed(self, error: float) -> SweepEstimate:
         """With a two-sided interval of its own at this error, if it has none."""
         if self.dof is None:
             return self
@@ -93,7 +93,7 @@ class Estimate:
 
 
 def fit_power_law(
-    estimates: Sequence[Estimate], share: Share, *, quantity: str, role: Role = "conclusion", bends: bool = True
+    estimates: Sequence[SweepEstimate], share: Share, *, quantity: str, role: Role = "conclusion", bends: bool = True
 ) -> dict[str, RateEvidence]:
     """Fit exponents in all variables that vary, jointly.
 
@@ -131,7 +131,7 @@ def fit_power_law(
 
 
 def _fit_variable(
-    fitted: Sequence[Estimate], variables: Sequence[str], i: int, whole: Vector, share: Share, may_bend: bool
+    fitted: Sequence[SweepEstimate], variables: Sequence[str], i: int, whole: Vector, share: Share, may_bend: bool
 ) -> dict[str, Any]:
     """One variable's exponent, its interval and where a bend could still take it."""
     name, row, logs = variables[i], whole[i + 1], np.log([e.value for e in fitted])
@@ -168,9 +168,9 @@ def _fit_variable(
     }  # fmt: skip
 
 
-def _bends(fitted: Sequence[Estimate], variables: Sequence[str], i: int) -> Bends:
+def _bends(fitted: Sequence[SweepEstimate], variables: Sequence[str], i: int) -> Bends:
     """The laws that bend in one variable, held against points between which no other differs."""
-    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    groups: dict[tuple[float, ...], list[SweepEstimate]] = {}
     for e in fitted:
         groups.setdefault(tuple(e.at[name] for name in variables if name != variables[i]), []).append(e)
     swept = [group for group in groups.values() if len(group) > 1] or [list(fitted)]
@@ -243,7 +243,7 @@ def _inverted(rate: RateEvidence, power: float) -> float | None:
     return 1 / (power * seen) - right if seen > reach else None
 
 
-def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Sequence[int]) -> Vector | None:
+def _rows(estimates: Sequence[SweepEstimate], variables: Sequence[str], chosen: Sequence[int]) -> Vector | None:
     """Rows that map all log values to the coefficients of a weighted fit through the chosen points.
 
     ``None`` where these are too few: with one point more than coefficients a curve does not show yet.
@@ -257,19 +257,19 @@ def _rows(estimates: Sequence[Estimate], variables: Sequence[str], chosen: Seque
     return rows
 
 
-def _design(estimates: Sequence[Estimate], variables: Sequence[str]) -> tuple[Vector, Vector]:
+def _design(estimates: Sequence[SweepEstimate], variables: Sequence[str]) -> tuple[Vector, Vector]:
     """The fit's design matrix, and the widths of the intervals in logarithms, which rounding at least has."""
     design = np.array([[1.0, *(math.log(e.at[name]) for name in variables)] for e in estimates])
     return design, np.array([max(math.log(e.high / e.low), ROUNDING) for e in estimates])
 
 
-def _is_straight(estimates: Sequence[Estimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:
+def _is_straight(estimates: Sequence[SweepEstimate], variables: Sequence[str], logs: Vector, rows: Vector) -> bool:
     """Whether one power law runs through all intervals; else the sweep is still crossing over to another power."""
     design, relative = _design(estimates, variables)
     return bool((np.abs(logs - design @ (rows @ logs)) <= relative).all())
 
 
-def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[Estimate], share: Share) -> float:
+def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[SweepEstimate], share: Share) -> float:
     """Deviation of a power law's exponent at which every end of the interval passes the claim, in all but few runs."""
     missed = 2 * share.missed / 3
     further = (1 + EXTRAPOLATION) * late_row - EXTRAPOLATION * row
@@ -280,14 +280,14 @@ def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[Estimate], s
     return max(widths)
 
 
-def _tail(estimates: Sequence[Estimate], name: str) -> list[int]:
+def _tail(estimates: Sequence[SweepEstimate], name: str) -> list[int]:
     """Positions of the later half of a sweep in one variable, and one more."""
     values = list(dict.fromkeys(e.at[name] for e in estimates))
     late = set(values[-(len(values) // 2 + 1) :])
     return [i for i, e in enumerate(estimates) if e.at[name] in late]
 
 
-def _errors(row: Vector, estimates: Sequence[Estimate], error: float) -> tuple[float, float]:
+def _errors(row: Vector, estimates: Sequence[SweepEstimate], error: float) -> tuple[float, float]:
     """Bounds of the fitted exponent's own error, lower and upper, crossed with probability at most ``error``."""
     dofs = [e.dof for e in estimates]
     if all(dof is not None for dof in dofs):
@@ -297,10 +297,10 @@ def _errors(row: Vector, estimates: Sequence[Estimate], error: float) -> tuple[f
     return float(np.where(row > 0, down, up) @ row), float(np.where(row > 0, up, down) @ row)
 
 
-def _local(estimates: Sequence[Estimate], variables: Sequence[str], name: str) -> tuple[float, ...]:
+def _local(estimates: Sequence[SweepEstimate], variables: Sequence[str], name: str) -> tuple[float, ...]:
     """Local exponents in one variable, the others held at the setting with most points."""
     others = [other for other in variables if other != name]
-    groups: dict[tuple[float, ...], list[Estimate]] = {}
+    groups: dict[tuple[float, ...], list[SweepEstimate]] = {}
     for e in estimates:
         groups.setdefault(tuple(e.at[other] for other in others), []).append(e)
     longest = max(groups.values(), key=len)

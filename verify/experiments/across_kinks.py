@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from verify.experiments.bench import Bench
-from verify.experiments.contenders import (
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import (
     ALPHA,
     DESCENT,
     DSBLO,
@@ -25,11 +25,11 @@ from verify.experiments.contenders import (
     SSIGD,
     ZEROTH,
 )  # fmt: skip
-from verify.experiments.courses import Course
 from verify.experiments.kinks_words import described, from_when
 from verify.experiments.method_runs import MethodRuns, with_common_lows
 from verify.experiments.model import Experiment, Row, Size
 from verify.experiments.tuning import TUNING_SEED, WHOLE, Budget, Judging, lowest, run_cell, trials, tuned
+from verify.experiments.work_cells import Bench
 
 RADIUS = 0.05
 TARGET = 0.1

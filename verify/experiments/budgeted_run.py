@@ -19,9 +19,9 @@ from f2csa_ref.lower_level import LowerLevelError, lower_level
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.experiments.contenders import Contender
-from verify.experiments.courses import Course
-from verify.experiments.work import Blocks
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import Contender
+from verify.experiments.work import WorkBlocks
 from verify.truth.goldstein.distance import distance
 
 ENDS = (InvalidInputError, LowerLevelError, LinearSolveError, FloatingPointError, np.linalg.LinAlgError)
@@ -62,7 +62,7 @@ def run(
     method, rng = entrant.method(at, counts), np.random.default_rng([seed, 1])
     state = method.start(at.x_0, rng)
     assert isinstance(at.objectives, QuadraticObjectives)  # as courses are
-    blocks = Blocks.of(at.objectives)
+    blocks = WorkBlocks.of(at.objectives)
     first, held = _value_and_held(at, at.x_0)
     moments = [size * (i / points) ** 2 for i in range(1, points + 1)]
     record: dict[str, list[float]] = {"calls": [0.0], "products": [0.0], "loss": [first], "held": [held]}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
-from verify.experiments.bench import Bench, Cell
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import TIMED_CALLS
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     ALPHA,
     DSBLO,
     DSBLO_2,
@@ -29,10 +29,10 @@ from verify.experiments.contenders import (
     Contender,
 )  # fmt: skip
 from verify.experiments.convergence_words import described
-from verify.experiments.courses import Course
 from verify.experiments.method_runs import MethodRuns, with_common_lows
 from verify.experiments.model import Experiment, Row, Size
 from verify.experiments.tuning import LENGTHS, TUNING_SEED, Budget, Judging, Tuned, lowest, run_cell, trials, tuned
+from verify.experiments.work_cells import Bench, Cell
 
 D, RADIUS = 50, 0.1
 BUDGET: dict[Size, Budget] = {"quick": Budget(1_300.0), "whole": Budget(6_500.0)}

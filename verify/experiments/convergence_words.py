@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from verify.evidence.charts import Plot, Series
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     DSBLO_2,
     F2CSA,
     LITERAL,

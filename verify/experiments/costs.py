@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.baselines.fast_implicit import FastImplicit
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra
@@ -27,7 +27,7 @@ from f2csa_ref.objectives import QuadraticObjectives, objectives_of
 from spec.atlas import experiment
 from spec.exact import Matrix, Vector
 from verify.experiments import work
-from verify.experiments.bench import least_seconds
+from verify.experiments.work_cells import least_seconds
 
 F2CSA = "F2CSA"
 EXACT = "implicit, free-block Cholesky"
@@ -69,7 +69,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Place:
+class CostPlace:
     """A drawn problem with a point and its lower-level solution, which all methods are given."""
 
     q: QuadraticObjectives
@@ -89,16 +89,16 @@ class LowerLevel:
         assert q.bounds is not None  # by the family
         self.q, self.bounds, self.pivoting = q, q.bounds, BlockPivoting(q.g_yy, Operator(q.g_yy, Tally()).forth)
 
-    def __call__(self, x: Vector) -> Place:
+    def __call__(self, x: Vector) -> CostPlace:
         """x, shape (n,), with its lower level solved."""
         q = self.q
         y, z = self.pivoting.solve(x @ q.g_xy + q.g_y, *self.bounds.ends(q.A @ x - q.b))
         return placed(q, x, y, self.bounds.multipliers(z))
 
 
-def placed(q: QuadraticObjectives, x: Vector, y: Vector, lam: Vector) -> Place:
+def placed(q: QuadraticObjectives, x: Vector, y: Vector, lam: Vector) -> CostPlace:
     """x, (n,), with its lower-level pair, (m,) and (p,), whose residual and active rows are worked out."""
-    return Place(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("block-pivoting"))
+    return CostPlace(q, x, Candidate(q, x, y, lam, sizes(q, x, y, lam)).solution("block-pivoting"))
 
 
 @dataclass
@@ -127,7 +127,7 @@ class _GivenFactor(PivotingLower):
 
 
 @dataclass
-class Hypergradient:
+class HypergradientCost:
     """One method at one effort on one problem, with what it keeps from call to call.
 
     F2CSA forms f_yy + α₁g_yy once, and starts line 5 where the last call ended unless told to forget. Of the effort,
@@ -154,10 +154,10 @@ class Hypergradient:
             self.implicit = FastImplicit(q, ALGEBRAS[self.method])
         else:
             assert self.effort.alpha is not None  # as F2CSA's efforts have it
-            self.oracle = FastOracle(q, Call(self.effort.alpha))
+            self.oracle = FastOracle(q, OracleCall(self.effort.alpha))
             self.oracle.lower = _GivenPair(self.oracle)
 
-    def __call__(self, here: Place) -> tuple[Vector, float, float]:
+    def __call__(self, here: CostPlace) -> tuple[Vector, float, float]:
         """The hypergradient (n,) at a place, its operations, and those of a linear system in it."""
         if self.prepared is not None:
             return self._by_the_factor_at_hand(self.prepared, here)
@@ -173,7 +173,7 @@ class Hypergradient:
         estimate = self.oracle(here.x)
         return estimate.hypergradient, work.operations(estimate.counts, self.q.m), 0.0
 
-    def _by_the_factor_at_hand(self, oracle: ImplicitOracle, here: Place) -> tuple[Vector, float, float]:
+    def _by_the_factor_at_hand(self, oracle: ImplicitOracle, here: CostPlace) -> tuple[Vector, float, float]:
         lower = oracle.lower
         assert isinstance(lower, _GivenFactor)  # as it was made
         lower.lower = here.lower
@@ -190,15 +190,15 @@ class Hypergradient:
             self.oracle.parts.prepare(None)
 
 
-def least_effort(method: str, here: Place) -> Effort:
+def least_effort(method: str, here: CostPlace) -> Effort:
     """The effort with the fewest operations that is accurate enough at a place; the greatest if none is."""
     if method not in (F2CSA, ITERATIVE):
         return Effort()
     alphas = ALPHAS if method == F2CSA else (None,)
-    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
+    exact = HypergradientCost(EXACT, here.q, Effort())(here)[0]
     enough: dict[float, Effort] = {}
     for alpha in alphas:
-        tried = Hypergradient(method, here.q, Effort(alpha))
+        tried = HypergradientCost(method, here.q, Effort(alpha))
         for residual in RESIDUALS:
             tried.effort = Effort(alpha, residual)
             tried.forget()
@@ -214,7 +214,7 @@ def relative_error(found: Vector, exact: Vector) -> float:
     return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
 
 
-def place(d: int, condition: float, seed: int) -> Place:
+def place(d: int, condition: float, seed: int) -> CostPlace:
     """The paper's family at a dimension, at a point where every tenth coordinate of y* is held by its bound.
 
     With g_xy = I there is such a point for any y* of the box and any multipliers: x = B'λ - Q_l y* - c_l. So the share
@@ -238,11 +238,11 @@ def hypergradients(
 ) -> list[dict[str, Any]]:
     """One row a method: counted operations, error, and processor seconds if timed."""
     here = place(d, condition, seed)
-    exact = Hypergradient(EXACT, here.q, Effort())(here)[0]
+    exact = HypergradientCost(EXACT, here.q, Effort())(here)[0]
     rows = []
     for method in methods:
         effort = least_effort(method, here)
-        estimate = Hypergradient(method, here.q, effort)
+        estimate = HypergradientCost(method, here.q, effort)
         found, operations, solving = estimate(here)
         row: dict[str, Any] = {
             "d": d, "condition": condition, "seed": seed, "method": method, "free": here.free,
@@ -255,7 +255,7 @@ def hypergradients(
     return rows
 
 
-def _seconds(estimate: Hypergradient, here: Place) -> float:
+def _seconds(estimate: HypergradientCost, here: CostPlace) -> float:
     def once() -> None:
         estimate.forget()
         estimate(here)
@@ -279,10 +279,10 @@ def solves(
     ]
 
 
-def _solve(here: Place, method: str, step: float, *, timed: bool) -> dict[str, Any]:
+def _solve(here: CostPlace, method: str, step: float, *, timed: bool) -> dict[str, Any]:
     effort = least_effort(method, here)
     began, lower = time.process_time(), LowerLevel(here.q)
-    estimate = Hypergradient(method, here.q, effort, lower.pivoting if method == PREPARED else None)
+    estimate = HypergradientCost(method, here.q, effort, lower.pivoting if method == PREPARED else None)
     seconds = time.process_time() - began
     work_done = lower_seconds = first = last = 0.0
     taken = 0

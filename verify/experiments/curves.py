@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Power(NamedTuple):
+class FittedPower(NamedTuple):
     """The slope in logarithms between the last two points, and the range of slopes between all neighbours.
 
     A law that still bends has a wide range.
@@ -20,10 +20,10 @@ class Power(NamedTuple):
     high: float
 
 
-def power(at: Sequence[float], measured: Sequence[float]) -> Power:
+def power(at: Sequence[float], measured: Sequence[float]) -> FittedPower:
     """The power of ``at``, increasing, that positive values follow towards the last; two points or more."""
     slopes = np.diff(np.log(measured)) / np.diff(np.log(at))
-    return Power(float(slopes[-1]), float(slopes.min()), float(slopes.max()))
+    return FittedPower(float(slopes[-1]), float(slopes.min()), float(slopes.max()))
 
 
 def crossing(at: Sequence[float], first: Sequence[float], second: Sequence[float]) -> float:

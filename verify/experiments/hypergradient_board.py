@@ -12,9 +12,9 @@ from typing import Any
 from verify.experiments.answers.board_field import field_of
 from verify.experiments.answers.ours import BatchedF2csa, FastF2csa, PageF2csa, PageImplicit
 from verify.experiments.answers.problems import LEAST, ROWS
-from verify.experiments.bench import Bench, Cell
 from verify.experiments.hypergradient_board_words import described
 from verify.experiments.model import Experiment, Size
+from verify.experiments.work_cells import Bench, Cell
 
 DIMENSIONS: dict[Size, tuple[int, ...]] = {"quick": (10, 100), "whole": (10, 100, 1000, 4000)}
 LEAST_LARGEST = 10

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from verify.evidence.charts import Series
-from verify.experiments.contenders import DSBLO, DSBLO_2, Contender, keeps_theorem
+from verify.experiments.compared_methods import DSBLO, DSBLO_2, Contender, keeps_theorem
 from verify.experiments.model import Row
 from verify.experiments.tuning import OPEN_ENDS, Tuned, left, share
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.baselines.ds_blo import DsBloMethod, DsBloParameters
 from f2csa_ref.baselines.exact_parent import ParentParameters, PigdMethod, PigdParameters, in_unit_ball, pigd_step
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
@@ -89,7 +89,7 @@ class PreparedParent:
     def __init__(self, around: Surroundings) -> None:
         q, self.around = _quadratic(around), around
         reading = REPAIRED.model_copy(update={"dual_term": "cancelled"})
-        call = Call(around.alpha, reading, OracleParameters(lam_width=HARD * HARD), tol=around.alpha)
+        call = OracleCall(around.alpha, reading, OracleParameters(lam_width=HARD * HARD), tol=around.alpha)
         self.oracle = FastOracle(q, call)
         self.oracle.h_width = HARD
         _counted(around.counts, Tally(), self.oracle.tally)

@@ -11,10 +11,10 @@ from typing import Any
 
 from verify.evidence.charts import Plot, Series
 from verify.evidence.model import raised
-from verify.experiments.bench import Bench, Cell
 from verify.experiments.costs import ACCURACY, ALGEBRAS, ALL, F2CSA, ITERATIVE, METHODS, PREPARED
-from verify.experiments.curves import Power, by, crossing, middle, power
+from verify.experiments.curves import FittedPower, by, crossing, middle, power
 from verify.experiments.model import Experiment, Finding, Row, Size
+from verify.experiments.work_cells import Bench, Cell
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -93,7 +93,7 @@ class Curves:
         """Medians, in the order of ``dimensions``."""
         return [self.points[method][d][0] for d in self.dimensions]
 
-    def growth(self, method: str) -> Power:
+    def growth(self, method: str) -> FittedPower:
         """The power of d that the method follows where d is large."""
         kept = [d for d in self.dimensions if d >= ASYMPTOTIC]
         kept = kept if len(kept) >= 3 else self.dimensions[-3:]

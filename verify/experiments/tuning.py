@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from verify.experiments.bench import Bench, Cell
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import Unit
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     DESCENT,
     DSBLO,
     DSBLO_2,
@@ -31,8 +31,8 @@ from verify.experiments.contenders import (
     ZEROTH,
     Contender,
 )  # fmt: skip
-from verify.experiments.courses import Course
 from verify.experiments.model import Row, Size
+from verify.experiments.work_cells import Bench, Cell
 
 WHOLE = tuple(round(10 ** (0.5 - j / 2), 9) for j in range(7))
 LENGTHS: dict[Size, tuple[float, ...]] = {"quick": WHOLE[:5], "whole": WHOLE}

@@ -50,7 +50,7 @@ def linear_solve(counts: Mapping[str, int], d: int) -> float:
 
 
 @dataclass(frozen=True)
-class Blocks:
+class WorkBlocks:
     """Which blocks of a problem cost a product, 1, and which none, 0; A in products with a block of m × m."""
 
     m: int

@@ -39,7 +39,7 @@ class Scheduled(Protocol):
 
 
 @dataclass(frozen=True)
-class Moments:
+class FactorMoments:
     """The steps of one trial at which a factor acts: their numbers t from 1, shape (R,)."""
 
     trial: Scheduled
@@ -125,7 +125,7 @@ class Factor:
     symbol: str = ""
     rate: float = 1.0
 
-    def at(self, moments: Moments) -> Any:
+    def at(self, moments: FactorMoments) -> Any:
         """Its values, a number or shape (R,)."""
         value = self.number * moments.value(self.symbol)
         return value if self.rate == 1 else value * self.rate**moments.t
@@ -143,7 +143,7 @@ class Factor:
         return "·".join([*parts, *([f"{spelt(self.rate)}^t"] if self.rate != 1 else [])])
 
 
-def fit(measured: Sequence[tuple[Moments, Vector]]) -> list[Factor]:
+def fit(measured: Sequence[tuple[FactorMoments, Vector]]) -> list[Factor]:
     """All simple laws that factors measured on several trials follow, simplest first; none if none does.
 
     A rate is fitted only where nothing else fits, and a law must be steady over every trial.
@@ -162,7 +162,7 @@ def fit(measured: Sequence[tuple[Moments, Vector]]) -> list[Factor]:
     return [Factor(simple(float(factors[i])), names[i]) for i in there] or _geometric(measured, values)
 
 
-def _geometric(measured: Sequence[tuple[Moments, Vector]], values: Vector) -> list[Factor]:
+def _geometric(measured: Sequence[tuple[FactorMoments, Vector]], values: Vector) -> list[Factor]:
     if not (values > 0).all():
         return []
     t = np.concatenate([at.t for at, _ in measured])

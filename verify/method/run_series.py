@@ -65,7 +65,7 @@ SERIES: Space = {
 """What a formula over rows may call besides."""
 
 
-class Series:
+class RunSeries:
     """The names of one run, and values of formulas over them, each computed once."""
 
     def __init__(self, names: Mapping[str, Any], M: int) -> None:

@@ -65,7 +65,7 @@ class Corrected:
 
 
 @dataclass(frozen=True)
-class Corrections:
+class ReportedCorrections:
     """All such statements in the paper's order, and the run their verdicts are from."""
 
     statements: tuple[Corrected, ...]
@@ -80,7 +80,7 @@ class Corrections:
         return tuple(one for one in self.statements if not one.established)
 
 
-def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) -> Corrections:
+def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) -> ReportedCorrections:
     """What a report of the reference says of every repaired text.
 
     Args:
@@ -98,7 +98,7 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
     said = f"{report.subject}, profile {report.profile}, seed {report.seed}"
     cut = "" if report.complete else "; the run did not end"
     sets = {entry.id: entry.literal for entry in outline(report).statements if entry.literal is not None}
-    return Corrections(tuple(_statements(results, labels or {}, sets)), said + cut)
+    return ReportedCorrections(tuple(_statements(results, labels or {}, sets)), said + cut)
 
 
 def _statements(
@@ -150,7 +150,7 @@ def _side(
     )  # fmt: skip
 
 
-def corrections_json(found: Corrections) -> dict[str, Any]:
+def corrections_json(found: ReportedCorrections) -> dict[str, Any]:
     """Plain data: the run, what is established and what is not."""
     return {
         "run": found.run,
@@ -159,7 +159,7 @@ def corrections_json(found: Corrections) -> dict[str, Any]:
     }
 
 
-def corrections_markdown(found: Corrections) -> str:
+def corrections_markdown(found: ReportedCorrections) -> str:
     """The corrected statements as a diff, then what is not established."""
     lines = [
         "# Corrected statements",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spec.errors import InvalidInputError, from_validation
 from spec.exact_json import loads
 from verify.evidence.charts import Plot
-from verify.evidence.model import Evidence, Frozen
+from verify.evidence.model import Evidence, FrozenData
 from verify.report.identified import Identified
 from verify.report.model import SCHEMA, EvidenceFile, ReportData, Result
 
@@ -27,7 +27,7 @@ EMPTY: tuple[Any, ...] = (None, "", [], {})
 APART = f"must lie beside the {EVIDENCE} it was written with: the one there has another SHA-256"
 
 
-class Measured(Frozen, Identified):
+class MeasuredRow(FrozenData, Identified):
     """What one result rests on.
 
     Args:
@@ -47,7 +47,7 @@ class Measured(Frozen, Identified):
     continuation: tuple[dict[str, Any], ...] = ()
 
 
-class EvidenceData(Frozen):
+class EvidenceData(FrozenData):
     """The evidence of a run's results; ``report.json`` beside it holds its digest.
 
     Args:
@@ -58,7 +58,7 @@ class EvidenceData(Frozen):
 
     schema_: str = Field(default=EVIDENCE_SCHEMA, alias="schema")
     draws_asked: int = 0
-    results: tuple[Measured, ...]
+    results: tuple[MeasuredRow, ...]
 
     model_config = ConfigDict(populate_by_name=True, title="Evidence")
 
@@ -77,7 +77,7 @@ def data_files(report: ReportData) -> dict[str, str]:
     timeless = report.timeless.model_copy(update={"schema_": SCHEMA})
     measured = [{name: getattr(result, name) for name in ("claim", "reading", "instance", *BULKY)}
                 for result in timeless.results]  # fmt: skip
-    rested = tuple(Measured(**one) for one in measured if any(one[name] for name in BULKY))
+    rested = tuple(MeasuredRow(**one) for one in measured if any(one[name] for name in BULKY))
     held = _plain(EvidenceData(draws_asked=timeless.draws_asked, results=rested))
     evidence = _lines({name: value for name, value in held.items() if name != "draws_asked" or value}, "results")
     digest = hashlib.sha256(evidence.encode()).hexdigest()

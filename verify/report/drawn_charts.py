@@ -10,7 +10,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from verify.evidence.charts import Mark, Plot, Series
-from verify.report.heard import heard
+from verify.report.spoken_text import heard
 
 WIDTH, HEIGHT = 460.0, 300.0
 """Size of one picture, CSS pixels at its natural size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.report.draws_model import DrawRow, Draws
+from verify.report.draws_model import DrawnProblems, DrawRow
 from verify.report.wording import counted, listing
 
 OUTCOMES = {
@@ -14,7 +14,7 @@ OUTCOMES = {
 READINGS = {"repaired": "Repaired", "as-written": "As written"}
 
 
-def sentences(draws: Draws | None) -> list[str]:
+def sentences(draws: DrawnProblems | None) -> list[str]:
     """What became of them, a sentence a reading."""
     if draws is None or not draws.rows:
         return []
@@ -31,7 +31,7 @@ def sentences(draws: Draws | None) -> list[str]:
     return said
 
 
-def coverage(draws: Draws) -> list[tuple[str, ...]]:
+def coverage(draws: DrawnProblems) -> list[tuple[str, ...]]:
     """A table of strata: a head, then problems and outcomes of each."""
     shown = [name for name in OUTCOMES if any(name in row.verdicts for row in draws.strata)]
     head = ("stratum", "problems", *(name.lower().replace("_", " ") for name in shown))
@@ -42,7 +42,7 @@ def coverage(draws: Draws) -> list[tuple[str, ...]]:
     return [head, *body]
 
 
-def telling(draws: Draws) -> list[DrawRow]:
+def telling(draws: DrawnProblems) -> list[DrawRow]:
     """Rows of a repaired statement that is refuted, left open, unsettled or at fault on some draw."""
     odd = {"REFUTED", "INCONCLUSIVE", "UNSETTLED", "FAULT"}
     return [row for row in draws.rows if row.reading == "repaired" and not odd.isdisjoint(row.verdicts)]

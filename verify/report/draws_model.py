@@ -6,10 +6,10 @@ from collections import Counter
 
 from pydantic import Field
 
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 
 
-class DrawRow(Frozen):
+class DrawRow(FrozenData):
     """One statement under one reading on the draws of one family (:mod:`spec.drawn`).
 
     Args:
@@ -34,7 +34,7 @@ class DrawRow(Frozen):
         return sum(self.verdicts.values())
 
 
-class StratumRow(Frozen):
+class StratumRow(FrozenData):
     """How one stratum, derived exactly of each draw, is covered.
 
     Args:
@@ -48,7 +48,7 @@ class StratumRow(Frozen):
     verdicts: dict[str, int]
 
 
-class Draws(Frozen):
+class DrawnProblems(FrozenData):
     """All that was asked of drawn problems.
 
     Args:

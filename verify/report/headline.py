@@ -22,7 +22,7 @@ from verify.report.outline import ReadingOutline
 from verify.report.signs import MIXED, PROVEN, look
 from verify.report.site.answer import answer
 from verify.report.site.failure_causes import Cause, causes
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.verdict import Verdict
 
 LINES = 20
@@ -83,12 +83,12 @@ class Headline:
 
 def headline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Headline:
     """The answer of a report: of the paper that of its front page, of a program what of it holds."""
-    site = Site.of(report, claims).at_front
+    site = SiteFrame.of(report, claims).at_front
     told = _of_the_paper(site) if report.is_of_the_paper else _of_a_program(site)
     return Headline(tuple(told))
 
 
-def _of_the_paper(site: Site) -> Iterator[Paragraph]:
+def _of_the_paper(site: SiteFrame) -> Iterator[Paragraph]:
     found = causes(site)
     told = answer(site, found)
     opening = f"{prose.title(site.report)} {told.short}"
@@ -102,7 +102,7 @@ def _of_the_paper(site: Site) -> Iterator[Paragraph]:
     yield Paragraph(" ".join([*last, "With -v each statement has a row."]))
 
 
-def _cause(site: Site, cause: Cause) -> Paragraph:
+def _cause(site: SiteFrame, cause: Cause) -> Paragraph:
     """``1 ✗ A term that should cancel stays: α⁻², claimed O(α); ✓ repaired α²``."""
     lead = f"{cause.number} {look(str(Verdict.REFUTED)).mark} {cause.text.title}"
     written = site.number(cause.written)
@@ -113,7 +113,7 @@ def _cause(site: Site, cause: Cause) -> Paragraph:
     return Paragraph(said, "bold", len(lead), "    ")
 
 
-def _tally(site: Site) -> Iterator[str]:
+def _tally(site: SiteFrame) -> Iterator[str]:
     for reading, counts in site.outline.counts.items():
         parts = [
             f"{look(str(status)).mark} {counts[status]} {_counted(str(status))}"
@@ -129,7 +129,7 @@ def _counted(status: str) -> str:
     return words.get(status) or wording.word(status)
 
 
-def _of_a_program(site: Site) -> Iterator[Paragraph]:
+def _of_a_program(site: SiteFrame) -> Iterator[Paragraph]:
     report = site.report
     opening = prose.title(report)
     yield Paragraph(" ".join([opening, *prose.overview(report, site.outline)]), "bold", len(opening))
@@ -144,5 +144,5 @@ def _of_a_program(site: Site) -> Iterator[Paragraph]:
         yield Paragraph(f"  and {len(failing) - SHOWN} more")
 
 
-def _repaired(site: Site) -> Iterable[ReadingOutline]:
+def _repaired(site: SiteFrame) -> Iterable[ReadingOutline]:
     return (entry.named["repaired"] for entry in site.outline.statements if "repaired" in entry.named)

@@ -57,7 +57,7 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class HypothesisLedger:
     """A claim's hypotheses, those of its steps included, in order."""
 
     claim: str
@@ -75,7 +75,7 @@ class Ledger:
         return tuple(h for h in self.hypotheses if h.need == "needed" and not h.listed)
 
 
-def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = None) -> Iterator[Ledger]:
+def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = None) -> Iterator[HypothesisLedger]:
     """One for each claim of the run that has hypotheses of which one was judged."""
     claims = load_claims() if claims is None else claims
     statuses = {(row.claim, row.reading): row.status for row in summary}
@@ -91,7 +91,7 @@ def ledgers(summary: Sequence[SummaryRow], claims: Mapping[str, Claim] | None = 
                 if known is None or (known.need == "not judged" and premise.shown_by):
                     seen[premise.id] = _judged(full_id, premise, statuses)
         if any(hypothesis.need != "not judged" for hypothesis in seen.values()):
-            yield Ledger(name, claim.title, tuple(seen.values()))
+            yield HypothesisLedger(name, claim.title, tuple(seen.values()))
 
 
 def needs(summary: Sequence[SummaryRow], claims: Mapping[str, Claim]) -> dict[str, dict[str, Need]]:

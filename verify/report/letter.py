@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 
 
-class StageTold(Frozen):
+class StageTold(FrozenData):
     """One stage of a subject, asked by itself on right inputs.
 
     Args:
@@ -23,7 +23,7 @@ class StageTold(Frozen):
     diverging: int = 0
 
 
-class WrongTold(Frozen):
+class WrongTold(FrozenData):
     """What one stage computes instead.
 
     Args:
@@ -43,7 +43,7 @@ class WrongTold(Frozen):
     lines: tuple[tuple[str, str, str], ...] = ()
 
 
-class Letter(Frozen):
+class Letter(FrozenData):
     """Everything that a conformance run says to a subject's author beside the verdicts on claims.
 
     Args:

@@ -10,9 +10,9 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from spec.claims import About
 from spec.expectations import ExpectedFailure, Skip, reason_of
 from verify.evidence.charts import Plot
-from verify.evidence.model import Counterexample, Evidence, Frozen, RateEvidence, Rung
+from verify.evidence.model import Counterexample, Evidence, FrozenData, RateEvidence, Rung
 from verify.report.asked_and_held import Coverage
-from verify.report.draws_model import Draws
+from verify.report.draws_model import DrawnProblems
 from verify.report.identified import Identified
 from verify.report.letter import Letter
 from verify.report.summary_row import SummaryRow
@@ -28,7 +28,7 @@ SKIPPED = "Not applicable: skipped on request: "
 """How the sentence of a result begins that nobody asked for, before its reason."""
 
 
-class Result(Frozen, Identified):
+class Result(FrozenData, Identified):
     """One claim or proof step, under one reading, on one instance.
 
     Args:
@@ -107,7 +107,7 @@ class Result(Frozen, Identified):
         return f"<Result {self.where}: {self.verdict or 'FAULT'}{value}{f' ({self.rung})' if self.rung else ''}>"
 
 
-class EvidenceFile(Frozen):
+class EvidenceFile(FrozenData):
     """The file beside a report that holds its evidence.
 
     Args:
@@ -119,7 +119,7 @@ class EvidenceFile(Frozen):
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
 
 
-class ReportData(Frozen):
+class ReportData(FrozenData):
     """Everything one run found.
 
     Args:
@@ -157,7 +157,7 @@ class ReportData(Frozen):
     subject_version: str = ""
     changes: tuple[str, ...] = ()
     evidence_file: EvidenceFile | None = None
-    draws: Draws | None = None
+    draws: DrawnProblems | None = None
     draws_asked: int = 0
     expected_failures: tuple[ExpectedFailure, ...] = ()
     skips: tuple[Skip, ...] = ()

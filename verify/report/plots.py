@@ -9,10 +9,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from f2csa_ref.solver.trace import Block
+from f2csa_ref.solver.trace import TraceBlock
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
-from verify.report.heard import heard
+from verify.report.spoken_text import heard
 
 WIDTH, HEIGHT = 212.0, 156.0
 """Size of one panel, in CSS pixels at its natural size."""
@@ -193,7 +193,7 @@ def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     return [(math.log10(value), wording.number(value, 2)) for value in values if low <= math.log10(value) <= high]
 
 
-def draw_trace(blocks: Sequence[Block], path: Path) -> None:
+def draw_trace(blocks: Sequence[TraceBlock], path: Path) -> None:
     """Picture one run of ``f2csa solve``, F and the mean answer against oracle calls; the same trace, the same bytes.
 
     The ending of the path says the format.

@@ -13,7 +13,7 @@ from functools import lru_cache
 from spec.claims import Statement, load_claims
 from spec.errors import InvalidInputError
 from verify.evidence.model import PROVEN
-from verify.proofs.kernel.standings import NO_GOAL, Standing, standings
+from verify.proofs.kernel.standings import NO_GOAL, ProofStanding, standings
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.table import order_table
 from verify.report import wording
@@ -25,7 +25,7 @@ IN_PART = "proven in part"
 DERIVED = "derived"
 
 
-def standing_of(full_id: str, reading: str = "repaired") -> Standing | None:
+def standing_of(full_id: str, reading: str = "repaired") -> ProofStanding | None:
     """What theorems say of a statement under a named reading, where the record counts and says anything."""
     found = (one for one in standings(full_id) if one.row.reading == reading)
     return next((one for one in found if one.grade != "no proof"), None)

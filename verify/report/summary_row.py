@@ -8,12 +8,12 @@ from pydantic import Field
 
 from spec.claim_parts import Exponent, Tag
 from spec.claims import About
-from verify.evidence.model import Frozen, Rung
+from verify.evidence.model import FrozenData, Rung
 from verify.subjects.stage_table import Capability
 from verify.verdict import Verdict
 
 
-class SmallestCounterexample(Frozen):
+class SmallestCounterexample(FrozenData):
     """The smallest problem found that breaks a claim, decided exactly, with a derivation to follow by hand.
 
     Args:
@@ -31,7 +31,7 @@ class SmallestCounterexample(Frozen):
     minimal: bool
 
 
-class Claimed(Frozen):
+class Claimed(FrozenData):
     """What one text of a statement asserts, as far as it can be measured.
 
     Args:
@@ -47,7 +47,7 @@ class Claimed(Frozen):
     tag: Tag = "upper"
 
 
-class SummaryRow(Frozen):
+class SummaryRow(FrozenData):
     """A claim or step over all its instances, under one reading.
 
     Args:

@@ -15,7 +15,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from verify.report.site.frame import Site, stylesheet_text
+from verify.report.site.frame import SiteFrame, stylesheet_text
 from verify.report.site.slope_plot import figure
 
 MARK, CREATOR = "<!-- f2csa-verify -->", "f2csa-verify"
@@ -154,7 +154,7 @@ def _ends(command: str, numbers: list[float], last: tuple[float, float]) -> Iter
             yield last
 
 
-def plots_of(site: Site) -> dict[str, str | bytes]:
+def plots_of(site: SiteFrame) -> dict[str, str | bytes]:
     """Every statement's plot of a report, as ``bias-bound.T3.svg`` and ``.pdf``."""
     made: dict[str, str | bytes] = {}
     for entry in site.outline.statements:

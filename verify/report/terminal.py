@@ -26,7 +26,7 @@ ALONE = "One choice alone as written"
 UNDER = "  alone as written"
 
 
-class Mark(NamedTuple):
+class TerminalMark(NamedTuple):
     """A word with the character before it, which no line break parts."""
 
     sign: str
@@ -42,7 +42,7 @@ class Mark(NamedTuple):
 class Folded:
     """A mark in a column: its words fold under one another, the character stays with the first."""
 
-    mark: Mark
+    mark: TerminalMark
 
     def lines(self, width: int) -> list[Text]:
         """As few lines as they fit in."""
@@ -68,7 +68,7 @@ class Folded:
 class Marks:
     """Marked words in a row, broken between them alone."""
 
-    marks: tuple[Mark, ...]
+    marks: tuple[TerminalMark, ...]
 
     def lines(self, width: int) -> list[Text]:
         """As few lines as they fit in."""
@@ -82,7 +82,7 @@ class Marks:
 
     def respelt(self, spell: Callable[[str], str]) -> Marks:
         """The same in other letters."""
-        return Marks(tuple(Mark(spell(mark.sign), spell(mark.word), mark.style) for mark in self.marks))
+        return Marks(tuple(TerminalMark(spell(mark.sign), spell(mark.word), mark.style) for mark in self.marks))
 
     @property
     def narrowest(self) -> int:
@@ -101,12 +101,12 @@ class Marks:
         return Measurement(min(self.narrowest, options.max_width), min(self.whole, options.max_width))
 
 
-class Row(NamedTuple):
+class TerminalRow(NamedTuple):
     """A claim or a step: its name, a mark for each named reading, and each choice alone."""
 
     name: str
     is_step: bool
-    named: tuple[Mark, ...]
+    named: tuple[TerminalMark, ...]
     alone: Marks
 
 
@@ -125,14 +125,14 @@ LAYOUTS = (Layout(True, 2), Layout(True, 1), Layout(False, 2), Layout(False, 1))
 class Summary:
     """Claims and their steps by readings: a table where it fits, else one statement after the other."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TerminalRow, ...]
     headings: tuple[str, ...]
     caption: str
 
     def respelt(self, spell: Callable[[str], str]) -> Summary:
         """The same in other letters."""
         rows = tuple(
-            Row(row.name, row.is_step, Marks(row.named).respelt(spell).marks, row.alone.respelt(spell))
+            TerminalRow(row.name, row.is_step, Marks(row.named).respelt(spell).marks, row.alone.respelt(spell))
             for row in self.rows
         )
         return Summary(rows, self.headings, spell(self.caption))
@@ -206,7 +206,7 @@ class Summary:
                 yield from _hung(f"{indent}  {label}:", marks, width)
 
 
-def _hung(label: str, marks: Sequence[Mark], width: int) -> Iterable[Text]:
+def _hung(label: str, marks: Sequence[TerminalMark], width: int) -> Iterable[Text]:
     """A label and marks beside it, or under it where they do not fit."""
     inner = len(label) - len(label.lstrip()) + 2
     beside = Marks(tuple(marks)).lines(max(1, width - len(label) - 1))
@@ -227,25 +227,27 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
         for entry in (claim, *(claim.steps if any(step.checked for step in claim.steps) else ())):
             name = entry.id.split("/", 1)[1] if "/" in entry.id else entry.id
             alone = tuple(
-                Mark(wording.mark(found.status), found.choice, _style(found.status)) for found in entry.isolated
+                TerminalMark(wording.mark(found.status), found.choice, _style(found.status)) for found in entry.isolated
             )
             rows.append(
-                Row(name, "/" in entry.id, tuple(_mark(entry, reading, whole) for reading in NAMED), Marks(alone))
+                TerminalRow(
+                    name, "/" in entry.id, tuple(_mark(entry, reading, whole) for reading in NAMED), Marks(alone)
+                )
             )
     headings = tuple(wording.reading_title(reading) for reading in NAMED)
     return Summary(tuple(rows), headings, " ".join(prose.overview(report, arranged)))
 
 
-def _mark(entry: StatementOutline, reading: str, whole: Collection[str]) -> Mark:
+def _mark(entry: StatementOutline, reading: str, whole: Collection[str]) -> TerminalMark:
     if reading in entry.named:
         found = entry.named[reading]
         if reading == "repaired" and entry.id in whole:
             shown = look(PROVEN)
-            return Mark(shown.mark, f"{found.word}, {shown.word}", shown.style)
-        return Mark(wording.mark(found.status), found.word, _style(found.status))
+            return TerminalMark(shown.mark, f"{found.word}, {shown.word}", shown.style)
+        return TerminalMark(wording.mark(found.status), found.word, _style(found.status))
     if entry.missing:
-        return Mark(wording.mark(entry.missing), wording.word(entry.missing), _style(entry.missing))
-    return Mark("", "not in this run", "dim")
+        return TerminalMark(wording.mark(entry.missing), wording.word(entry.missing), _style(entry.missing))
+    return TerminalMark("", "not in this run", "dim")
 
 
 def _style(status: str) -> str:
@@ -255,19 +257,19 @@ def _style(status: str) -> str:
 class Told(NamedTuple):
     """One result in lines: its verdict and place, its numbers, its sentence."""
 
-    verdict: Mark
+    verdict: TerminalMark
     where: str
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Numbers:
+class TerminalNumbers:
     """Each result with what was claimed, what was measured, and its sentence."""
 
     results: tuple[Told, ...]
     caption: str
 
-    def respelt(self, spell: Callable[[str], str]) -> Numbers:
+    def respelt(self, spell: Callable[[str], str]) -> TerminalNumbers:
         """The same in other letters."""
         return replace(
             self,
@@ -304,17 +306,17 @@ def _folded(text: str, width: int) -> list[str]:
     return [line.replace(_HELD, " ") for line in lines]
 
 
-def told(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Summary | Numbers:
+def told(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Summary | TerminalNumbers:
     """The run as a terminal shows it: with its numbers where it holds at most :data:`FEW` results."""
     if not 0 < len(report.results) <= FEW:
         return summary_table(report, claims)
     caption = " ".join(prose.overview(report, outline(report, claims)))
-    return Numbers(tuple(_told(result, report.excuse(result)) for result in report.results), caption)
+    return TerminalNumbers(tuple(_told(result, report.excuse(result)) for result in report.results), caption)
 
 
 def _told(result: Result, excuse: str = "") -> Told:
     status = wording.status_of(result)
-    verdict = Mark(wording.mark(status), wording.word(status), _style(status))
+    verdict = TerminalMark(wording.mark(status), wording.word(status), _style(status))
     numbers = numbers_of(result, excuse)
     said = result.fault if result.fault is not None else result.sentence
     return Told(verdict, result.where, tuple(line for line in (numbers, said) if line))

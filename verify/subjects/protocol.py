@@ -115,7 +115,7 @@ SPEAKERS: set[type] = set()
 """Where ours sign themselves in that speak for a program: what it lacks they say in words of ours."""
 
 
-class Stages:
+class StageCalls:
     """Calls a subject's stages and checks what comes back."""
 
     def __init__(self, subject: Subject) -> None:

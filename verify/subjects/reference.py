@@ -79,10 +79,10 @@ class ReferenceSubject:
         return f2csa_ref.hypergradient_runs(problem, x, _call(call), rng=rng, replications=replications)
 
 
-def _call(call: Call) -> f2csa_ref.Call:
+def _call(call: Call) -> f2csa_ref.OracleCall:
     given = f2csa_ref.Stages(y_star=call.y_star, lam=call.lam, rho=call.rho, y_penalty=call.y_penalty)
     draws = None if call.draws is None else f2csa_ref.Draws(**call.draws)
-    return f2csa_ref.Call(call.alpha, call.reading, call.parameters, given, draws)
+    return f2csa_ref.OracleCall(call.alpha, call.reading, call.parameters, given, draws)
 
 
 def _lagrangian(stage: str, problem: Problem, x: Vector, call: Call) -> f2csa_ref.PenaltyLagrangian:

@@ -35,7 +35,7 @@ def values(text: str) -> tuple[Value, ...]:
     return tuple(Value(name, tuple(sizes.split(",")) if sizes else (), bool(mark)) for name, sizes, mark in parts)
 
 
-class Row:
+class StageRow:
     """One stage: the fields of its request and the parts of its answer, both as :func:`values` reads them."""
 
     def __init__(self, sends: str, gives: str) -> None:
@@ -48,17 +48,17 @@ class Row:
 
 
 _RUNS = "problem x[n] call seed replications"
-ROWS: dict[Asked, Row] = {
-    "lower_level": Row("problem x[n]", "y_star[m] lam[p]"),
-    "activation": Row("h[p] lam[p] h_width lam_width", "rho[p]"),
-    "penalty_minimiser": Row("problem x[n] call tol?", "y[m]"),
-    "hypergradient": Row("problem x[n] call seed?", "hypergradient[n]"),
-    "hypergradient_samples": Row(_RUNS, "hypergradients[replications,n]"),
-    "lower_level_runs": Row(_RUNS, "y[replications,m] lam[replications,p]"),
-    "penalty_runs": Row(_RUNS, "y[replications,m] calls"),
-    "hypergradient_runs": Row(_RUNS, "hypergradients[replications,n] calls"),
-    "optimise": Row("x0[n] parameters s[T]? block seed", "x_out[n] x_bar[K,n] path[T+1,n]"),
-    "optimise_runs": Row("x0[R,n] parameters s[T,R]? block[R] seed keep_path", "x_bar[K,R,n] path[T+1,R,n]?"),
-    "end_to_end": Row("problem x0[n] parameters alpha seed", "x_out[n] x_bar[K,n]? path[T+1,n]"),
+ROWS: dict[Asked, StageRow] = {
+    "lower_level": StageRow("problem x[n]", "y_star[m] lam[p]"),
+    "activation": StageRow("h[p] lam[p] h_width lam_width", "rho[p]"),
+    "penalty_minimiser": StageRow("problem x[n] call tol?", "y[m]"),
+    "hypergradient": StageRow("problem x[n] call seed?", "hypergradient[n]"),
+    "hypergradient_samples": StageRow(_RUNS, "hypergradients[replications,n]"),
+    "lower_level_runs": StageRow(_RUNS, "y[replications,m] lam[replications,p]"),
+    "penalty_runs": StageRow(_RUNS, "y[replications,m] calls"),
+    "hypergradient_runs": StageRow(_RUNS, "hypergradients[replications,n] calls"),
+    "optimise": StageRow("x0[n] parameters s[T]? block seed", "x_out[n] x_bar[K,n] path[T+1,n]"),
+    "optimise_runs": StageRow("x0[R,n] parameters s[T,R]? block[R] seed keep_path", "x_bar[K,R,n] path[T+1,R,n]?"),
+    "end_to_end": StageRow("problem x0[n] parameters alpha seed", "x_out[n] x_bar[K,n]? path[T+1,n]"),
 }
 """All stages, in the order of docs/wire.md."""

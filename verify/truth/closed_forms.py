@@ -16,7 +16,7 @@ from verify.truth.algebra.products import Product, field, scalar
 from verify.truth.algebra.rationals import Vector
 from verify.truth.algebra.rings import SYMBOLS
 from verify.truth.noise import Pairing, scale_of
-from verify.truth.penalty_functions import Family, exact_counterpart
+from verify.truth.penalty_functions import PenaltyFamily, exact_counterpart
 from verify.truth.scenario import Quantity, Scenario
 
 LARGEST = 11
@@ -38,7 +38,7 @@ class Printed:
     whole: bool
 
 
-class ClosedForm:
+class DerivedForm:
     """Rational functions of alpha and the formula of their Euclidean norm, or of the one entry if no norm is asked."""
 
     def __init__(self, entries: Sequence[Any], *, norm: bool = True) -> None:
@@ -81,7 +81,7 @@ class ClosedForm:
         return Printed(begun.plain, begun.latex, whole=False)
 
 
-def closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> ClosedForm | None:
+def closed_form(family: PenaltyFamily, scenario: Scenario, quantity: Quantity) -> DerivedForm | None:
     """A bias or shift as a formula, the errors of its pair spent; none of other quantities and of large instances.
 
     Source:
@@ -95,17 +95,17 @@ def closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> Close
 
 
 @lru_cache(maxsize=256)
-def _closed_form(family: Family, scenario: Scenario, quantity: Quantity) -> ClosedForm:
+def _closed_form(family: PenaltyFamily, scenario: Scenario, quantity: Quantity) -> DerivedForm:
     alpha, counterpart = field().gens[0], exact_counterpart(family, scenario)
     inexact, exact = (family.lagrangian_over(SYMBOLS, alpha, each) for each in (scenario, counterpart))
     if quantity == "T3":
         error = exact.estimate(exact.minimiser(), scenario.dual_term) - SYMBOLS.vector(family.hypergradient)
     else:
         error = inexact.minimiser() - (exact.minimiser() if quantity == "solution-shift" else exact.y_star)
-    return ClosedForm(error.entries.to_list_flat())
+    return DerivedForm(error.entries.to_list_flat())
 
 
-def closed_row_change(family: Family, scenario: Scenario, rows: Sequence[int]) -> ClosedForm | None:
+def closed_row_change(family: PenaltyFamily, scenario: Scenario, rows: Sequence[int]) -> DerivedForm | None:
     """What the penalty's shift of the minimiser changes in some rows' values, as formulas; none of large instances.
 
     Source:
@@ -116,10 +116,10 @@ def closed_row_change(family: Family, scenario: Scenario, rows: Sequence[int]) -
         return None
     B = family.problem.constraints.B.to_fractions()
     pairs = ([(scalar(-b), y.element) for b, y in zip(B[i], shift.entries, strict=True)] for i in rows)
-    return ClosedForm([sum((b * y for b, y in row), start=field().zero) for row in pairs])
+    return DerivedForm([sum((b * y for b, y in row), start=field().zero) for row in pairs])
 
 
-def closed_variance(family: Family, pairing: Pairing) -> ClosedForm | None:
+def closed_variance(family: PenaltyFamily, pairing: Pairing) -> DerivedForm | None:
     """Trace of the covariance of one sample at exact stages; none for a jump or where the instance is too large.
 
     A sample is linear in its standard normal draws, alike in each of the n components: its variance is the sum of the
@@ -133,7 +133,7 @@ def closed_variance(family: Family, pairing: Pairing) -> ClosedForm | None:
 
 
 @lru_cache(maxsize=256)
-def _closed_variance(family: Family, pairing: Pairing) -> ClosedForm:
+def _closed_variance(family: PenaltyFamily, pairing: Pairing) -> DerivedForm:
     noise, exact = family.problem.noise, family.lagrangian_over(SYMBOLS, field().gens[0], family.exact_stages)
     x, y, star = (at.entries.to_list_flat() for at in (exact.x, exact.minimiser(), exact.y_star))
     # Factors of the draws in one component of a gradient: 1, or the entries that a row of a random matrix meets.
@@ -142,8 +142,8 @@ def _closed_variance(family: Family, pairing: Pairing) -> ClosedForm:
     sigma_f, sigma_g = scalar(scale_of(noise, "f.x")), scalar(scale_of(noise, "g.x"))
     factors = [sigma_f * value for value in at_y] + [exact.alpha_1 * sigma_g * value for value in difference]
     total = sum((value**2 for value in factors), start=field().zero)
-    return ClosedForm([family.problem.n * total], norm=False)
+    return DerivedForm([family.problem.n * total], norm=False)
 
 
-def _is_small(family: Family) -> bool:
+def _is_small(family: PenaltyFamily) -> bool:
     return family.problem.n + family.problem.m + family.problem.p <= LARGEST

@@ -23,7 +23,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, column, diagonal, fractions, point, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import Lagrangian
-from verify.truth.stages import Setting, activation, estimate, row_values
+from verify.truth.stages import ExactSetting, activation, estimate, row_values
 
 PARTS = ("upper-level", "rows", "gradient-left", "multipliers", "solution", "inactive-rows", "dual")
 """Summands of the identity."""
@@ -59,12 +59,12 @@ class ErrorCauses:
     Source: the derivation above; nothing of the reference solver.
     """
 
-    setting: Setting
+    setting: ExactSetting
     Y: fmpq_mat
     Lam: fmpq_mat
 
     @classmethod
-    def at(cls, setting: Setting) -> ErrorCauses:
+    def at(cls, setting: ExactSetting) -> ErrorCauses:
         """Differentiate the lower level there."""
         if setting.reading.dual_term not in ("cancelled", "frozen"):
             raise InvalidInputError("dual_term", "must be frozen or cancelled to be split", setting.reading.dual_term)

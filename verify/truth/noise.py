@@ -17,7 +17,7 @@ from spec import InvalidInputError, Noise, Quadratic
 from verify.truth.algebra.numbers import Real, add, normal_cdf, root, times
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Number, Vector, number, point
-from verify.truth.penalty_functions import Family, minimiser
+from verify.truth.penalty_functions import PenaltyFamily, minimiser
 from verify.truth.scenario import Scenario
 
 Pairing: TypeAlias = Literal["independent", "common"]
@@ -140,7 +140,7 @@ def variance(
     return _variance(noise, exact_x, RationalVector.constant(y), RationalVector.constant(star), pairing)(at)[0]
 
 
-def variance_function(family: Family, pairing: Pairing) -> RationalVector:
+def variance_function(family: PenaltyFamily, pairing: Pairing) -> RationalVector:
     """The per-sample variance at exact stages as a function of alpha, one entry; not for jump noise."""
     y, star = minimiser(family, Scenario()), RationalVector.constant(family.lower.y_star)
     return _variance(family.problem.noise, family.x, y, star, pairing)

@@ -21,7 +21,7 @@ from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.scenario import Scenario
 
@@ -164,7 +164,7 @@ def minimiser_and_bias(
     """The exact penalty minimiser, correctly rounded, shape (m,), and the bias there, as :func:`exact_bias` has it."""
     if truth.exact_grad_F is None:
         raise NoValueError(truth.no_gradient)
-    family = Family.at(quadratic_of(instance.problem), instance.x)
+    family = PenaltyFamily.at(quadratic_of(instance.problem), instance.x)
     scenario = Scenario(dual_term=dual_term, rho=tuple(map(Fraction, geometry.rho.tolist())))
     there = family.lagrangian_over(RATIONALS, rational(geometry.alpha), scenario)
     minimiser = there.minimiser()

@@ -40,7 +40,7 @@ from verify.truth.scenario import Error, Quantity, Scenario
 
 
 @dataclass(frozen=True)
-class Family:
+class PenaltyFamily:
     """A problem at a point, its lower level solved: what every function of alpha here starts from.
 
     ``hypergradient`` is the exact gradient of F, or what stands in for it at a kink.
@@ -52,7 +52,7 @@ class Family:
     hypergradient: Vector
 
     @classmethod
-    def at(cls, problem: Quadratic, x: Sequence[Number], gradient: Sequence[Number] | None = None) -> Family:
+    def at(cls, problem: Quadratic, x: Sequence[Number], gradient: Sequence[Number] | None = None) -> PenaltyFamily:
         """Solve the lower level at x, which must not be a kink unless a gradient is given.
 
         ``gradient``: what the estimator is held against, by default the gradient of F. At a kink, where there is none,
@@ -87,7 +87,7 @@ class Family:
         return replace(exact, y_star=y_star, lam=_off(exact.lam, scenario.lam_error, ring, alpha))
 
 
-def minimiser(family: Family, scenario: Scenario) -> RationalVector:
+def minimiser(family: PenaltyFamily, scenario: Scenario) -> RationalVector:
     r"""The penalty minimiser :math:`y^*_{\tilde\lambda,\alpha}(x)` as a function of alpha, shape (m,).
 
     Where the Lagrangian is not convex it is the stationary point.
@@ -97,12 +97,12 @@ def minimiser(family: Family, scenario: Scenario) -> RationalVector:
     return family.lagrangian(scenario).minimiser()
 
 
-def sampled_point(family: Family, scenario: Scenario) -> RationalVector:
+def sampled_point(family: PenaltyFamily, scenario: Scenario) -> RationalVector:
     """Where the estimator is sampled: the penalty minimiser with the scenario's errors of y and of its gradient."""
     return _sampled(family.lagrangian(scenario), scenario)
 
 
-def estimator(family: Family, scenario: Scenario) -> RationalVector:
+def estimator(family: PenaltyFamily, scenario: Scenario) -> RationalVector:
     """The noise-free estimator as a function of alpha, shape (n,), the scenario's errors included.
 
     Source: Algorithm 1, line 6, in expectation.
@@ -111,18 +111,18 @@ def estimator(family: Family, scenario: Scenario) -> RationalVector:
     return lagrangian.estimate(_sampled(lagrangian, scenario), scenario.dual_term)
 
 
-def estimator_at_minimiser(family: Family, scenario: Scenario) -> RationalVector:
+def estimator_at_minimiser(family: PenaltyFamily, scenario: Scenario) -> RationalVector:
     """The same without the errors of the penalty minimiser."""
     lagrangian = family.lagrangian(scenario)
     return lagrangian.estimate(lagrangian.minimiser(), scenario.dual_term)
 
 
-def exact_counterpart(family: Family, scenario: Scenario) -> Scenario:
+def exact_counterpart(family: PenaltyFamily, scenario: Scenario) -> Scenario:
     """The scenario with exact stages and the true activation, the same dual term."""
     return family.exact_stages.model_copy(update={"dual_term": scenario.dual_term})
 
 
-def error(family: Family, scenario: Scenario, quantity: Quantity = "bias") -> RationalVector:
+def error(family: PenaltyFamily, scenario: Scenario, quantity: Quantity = "bias") -> RationalVector:
     """One quantity of the proof as a function of alpha, shape (n,), or (m,) for the two shifts.
 
     Source:

@@ -11,7 +11,7 @@ import numpy as np
 from spec.exact import FloatArray
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rings import FUNCTIONS
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Error, Scenario, exact_error
 
 _GRID = 10**8
@@ -22,7 +22,9 @@ Spent: TypeAlias = Literal["y_error", "gradient_error", "lam_error", "y_star_err
 """The errors a scenario can spend, by their names in it."""
 
 
-def response(family: Family, scenario: Scenario, error: Spent, rows: Sequence[int] | None = None) -> RationalVector:
+def response(
+    family: PenaltyFamily, scenario: Scenario, error: Spent, rows: Sequence[int] | None = None
+) -> RationalVector:
     """The estimate's derivative in an error, a matrix of functions of alpha; the scenario's own errors are ignored.
 
     Its norm for ``y_error`` is the paper's L_{H,y}, there a constant. ``rows`` are those whose multiplier may be wrong,
@@ -46,7 +48,7 @@ def response(family: Family, scenario: Scenario, error: Spent, rows: Sequence[in
 
 
 def worst_scenario(
-    family: Family, scenario: Scenario, powers: Mapping[Spent, int], rows: Sequence[int] | None = None
+    family: PenaltyFamily, scenario: Scenario, powers: Mapping[Spent, int], rows: Sequence[int] | None = None
 ) -> Scenario:
     """The scenario with errors of norm ``alpha**power`` instead of its own, each in the direction worst for its term.
 

@@ -34,7 +34,7 @@ _NORM_PRECISION = Fraction(1, 10**24)
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ExactSetting:
     """What a stage is given, exactly: values to use as they are, and standard normals by block, one row a sample."""
 
     problem: Quadratic
@@ -104,7 +104,7 @@ class Values:
         return total
 
 
-def evaluate(setting: Setting, averaging: Averaging = "mean") -> Values:
+def evaluate(setting: ExactSetting, averaging: Averaging = "mean") -> Values:
     """One oracle call, every stage that is not given computed exactly.
 
     Refused if the lower level is infeasible, or the penalty Lagrangian not convex.
@@ -119,13 +119,13 @@ def evaluate(setting: Setting, averaging: Averaging = "mean") -> Values:
     return Values(y_star, lam, h, rho, y, estimate(setting, y, y_star, lam, rho, averaging), lower)
 
 
-def row_values(setting: Setting, y: Vector) -> Vector:
+def row_values(setting: ExactSetting, y: Vector) -> Vector:
     """``A x - B y - b``."""
     r = setting.rows
     return fractions(r.A * column(setting.x) - r.B * column(y) - r.b)
 
 
-def activation(setting: Setting, h: Vector, lam: Vector) -> Vector:
+def activation(setting: ExactSetting, h: Vector, lam: Vector) -> Vector:
     """Weights of the rows under the setting's reading."""
     return weights(h, lam, dyadic(setting.h_width()), setting.lam_width)
 
@@ -137,13 +137,13 @@ def weights(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction, acti
     return tuple(_clip(1 + a / h_width) * _clip(b / lam_width) for a, b in zip(h, lam, strict=True))
 
 
-def minimiser(setting: Setting, y_star: Vector, lam: Vector, rho: Vector) -> Vector:
+def minimiser(setting: ExactSetting, y_star: Vector, lam: Vector, rho: Vector) -> Vector:
     """The penalty Lagrangian's minimiser in y. Refused if it is not strictly convex."""
     return exact_minimiser(_lagrangian(setting, y_star, lam, rho), setting.alpha)
 
 
 def estimate(
-    setting: Setting, y: Vector, y_star: Vector, lam: Vector, rho: Vector, averaging: Averaging = "mean"
+    setting: ExactSetting, y: Vector, y_star: Vector, lam: Vector, rho: Vector, averaging: Averaging = "mean"
 ) -> dict[str, tuple[Real, ...]]:
     """The parts of the gradient in x of the penalty Lagrangian, noise included."""
     parts = _lagrangian(setting, y_star, lam, rho).terms(RATIONALS.vector(y), dual_term=setting.reading.dual_term)
@@ -159,7 +159,7 @@ def estimate(
     return terms
 
 
-def _lagrangian(setting: Setting, y_star: Vector, lam: Vector, rho: Vector) -> Lagrangian[Flint]:
+def _lagrangian(setting: ExactSetting, y_star: Vector, lam: Vector, rho: Vector) -> Lagrangian[Flint]:
     a_1, a_2 = (rational(setting.alpha**power) for power in (-2, -4))
     made = Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
     return replace(made, maps=lambda: solution_maps_over(RATIONALS, setting.problem, setting.x))

@@ -9,7 +9,7 @@ import f2csa_ref.baselines as rivals
 from spec import AS_WRITTEN, Noise, OuterParameters
 from spec.atlas import find
 from verify.subjects.loading import load_subject
-from verify.subjects.protocol import Call, MissingCapabilityError, Stages
+from verify.subjects.protocol import Call, MissingCapabilityError, StageCalls
 from verify.truth.lower_level import hypergradient as exact_hypergradient
 
 NAMES = ("Implicit", "Ssigd", "DsBlo", "DsBlo2", "Pigd", "Parent", "ZerothOrder")
@@ -18,7 +18,7 @@ CLOSE = {"Implicit": 1e-12, "Ssigd": 1e-3, "DsBlo": 1e-3, "DsBlo2": 1e-3, "Pigd"
 
 
 def stages(name):
-    return Stages(load_subject(f"f2csa_ref.baselines:{name}"))
+    return StageCalls(load_subject(f"f2csa_ref.baselines:{name}"))
 
 
 @pytest.mark.parametrize("name", NAMES)

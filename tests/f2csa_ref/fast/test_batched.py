@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from f2csa_ref import Call, LowerLevelError, Stages, hypergradient, objectives_of, sample_draws
+from f2csa_ref import LowerLevelError, OracleCall, Stages, hypergradient, objectives_of, sample_draws
 from f2csa_ref.fast import BatchedOracle, FastOracle
 from f2csa_ref.fast.batched_gradients import Lower
 from spec import REPAIRED, InvalidInputError, OracleParameters, parse_problem
@@ -27,7 +27,7 @@ def drawn(family, n, p=None, model="none"):
 
 def call_of(alpha=0.05, lower="exact", **more):
     known = {"N_g": 3} | {name: more.pop(name) for name in tuple(more) if name in OracleParameters.model_fields}
-    return Call(alpha, parameters=OracleParameters(lower_level=lower, **known), **({"tol": TIGHT} | more))
+    return OracleCall(alpha, parameters=OracleParameters(lower_level=lower, **known), **({"tol": TIGHT} | more))
 
 
 def points(n, K, reach=1.0, seed=0):

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.baselines.methods import F2csaParameters
 from f2csa_ref.fast.in_runs import FastComputing, RememberingMomentum, counted, fast_oracle
 from f2csa_ref.objectives import objectives_of
@@ -63,7 +63,7 @@ def test_killed_anywhere_it_goes_on_bit_for_bit(tmp_path, family, lower):
 
 @pytest.mark.parametrize("memory", [None, {}, {"shift": [0.0]}, {"shift": "x", "weights": None, "lower": {}}])
 def test_without_the_oracles_memory_it_does_not_go_on(memory):
-    q, call = objectives_of(problem_of("box")), Call(0.02)
+    q, call = objectives_of(problem_of("box")), OracleCall(0.02)
     oracle = fast_oracle(q, call)
     method = RememberingMomentum(counted(oracle, Counter()), SCHEDULE, oracle=oracle)
     data = method.start(np.zeros(8), np.random.default_rng(0)).to_dict() | {"oracle": memory}
@@ -72,7 +72,7 @@ def test_without_the_oracles_memory_it_does_not_go_on(memory):
 
 
 def test_constants_are_estimated_as_by_the_pages():
-    q, call = objectives_of(problem_of("box")), Call(0.02)
+    q, call = objectives_of(problem_of("box")), OracleCall(0.02)
     fast, page = (constants_by(how, np.zeros(8), call, rng=np.random.default_rng(0))
                   for how in (FastComputing(q, call), Pages(q)))  # fmt: skip
     assert fast.lipschitz_F == pytest.approx(page.lipschitz_F, rel=0.02)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from f2csa_ref import Call, SmoothObjectives, Stages, hypergradient, sample_draws
+from f2csa_ref import OracleCall, SmoothObjectives, Stages, hypergradient, sample_draws
 from f2csa_ref.fast import FastOracle
 from f2csa_ref.objectives import objectives_of
 from spec import AS_WRITTEN, REPAIRED, InvalidInputError, OracleParameters, parse_problem
@@ -18,7 +18,7 @@ def drawn(family, n, p=None, noise=None, seed=1):
 
 
 def call_of(lower="exact", alpha=0.05, reading=REPAIRED, N_g=3, **more):
-    return Call(alpha, reading, OracleParameters(lower_level=lower, N_g=N_g), **({"tol": TIGHT} | more))
+    return OracleCall(alpha, reading, OracleParameters(lower_level=lower, N_g=N_g), **({"tol": TIGHT} | more))
 
 
 CASES = [

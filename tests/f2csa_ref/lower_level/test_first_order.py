@@ -5,7 +5,7 @@ import pytest
 
 from f2csa_ref import LowerLevelError, hypergradient, lower_level
 from f2csa_ref.lower_level import first_order
-from f2csa_ref.lower_level.first_order import FirstOrder, Pair
+from f2csa_ref.lower_level.first_order import FirstOrder, FirstOrderPair
 from f2csa_ref.objectives import objectives_of
 from spec import Generated, InvalidInputError, OracleParameters
 from spec.atlas import experiment
@@ -81,7 +81,7 @@ def test_the_weight_is_raised_where_rows_resist(make):
 def test_an_ill_conditioned_box_is_solved_to_the_distance_asked_for(condition):
     q = objectives_of(experiment(20, condition=condition, seed=1))
     x, aim = np.random.default_rng(0).standard_normal(20), 1e-5
-    solver, start = FirstOrder(q, q.bounds), Pair(np.zeros(20), np.zeros(q.p))
+    solver, start = FirstOrder(q, q.bounds), FirstOrderPair(np.zeros(20), np.zeros(q.p))
     found = solver.solve(lambda y: q.grad_y_g(x, y), q.A @ x - q.b, start, tol=aim, steps=10**5)
     assert np.linalg.norm(found.y - lower_level(q, x).y_star) <= aim
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from f2csa_ref import Call
+from f2csa_ref import OracleCall
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.solver.schedules import (
     Constants,
@@ -71,7 +71,7 @@ def test_given_constants_are_kept_and_the_rest_is_estimated_and_said():
     made = estimate_constants(
         problem,
         np.array([2.5]),
-        Call(0.1),
+        OracleCall(0.1),
         rng=np.random.default_rng(0),
         given={"lipschitz_F": 9.0, "variance": 0.25},
     )
@@ -84,7 +84,7 @@ def test_given_constants_are_kept_and_the_rest_is_estimated_and_said():
 
 def test_the_variance_is_estimated_from_samples():
     noisy = find("toy1").with_noise(Noise(model="additive", sigma_f="1/2", sigma_g=0))
-    made = estimate_constants(noisy.problem, np.ones(1), Call(0.1), rng=np.random.default_rng(0))
+    made = estimate_constants(noisy.problem, np.ones(1), OracleCall(0.1), rng=np.random.default_rng(0))
     assert 0.1 < made.variance < 0.6
 
 
@@ -93,7 +93,7 @@ KINK = {"kind": "quadratic", "f": {"xx": [[1]], "y": [1]}, "g": {"yy": [[1]]}, "
 
 def estimated(problem, x_0, **given):
     how, where = Pages(objectives_of(problem)), Vicinity(radius=0.1)
-    return constants_by(how, np.array(x_0), Call(0.1), rng=np.random.default_rng(0), given=given, where=where)
+    return constants_by(how, np.array(x_0), OracleCall(0.1), rng=np.random.default_rng(0), given=given, where=where)
 
 
 def test_a_start_on_a_kink_sees_the_slopes_around_it():
@@ -130,5 +130,5 @@ class Proportional:
 @pytest.mark.parametrize("alpha", [0.3, 1.5e-30])
 def test_at_the_least_alpha_the_bias_is_estimated_from_above(alpha):
     given = {"lipschitz_F": 1.0, "gap": 1.0, "variance": 0.0}
-    made = constants_by(Proportional(), np.ones(1), Call(alpha), rng=np.random.default_rng(0), given=given)
+    made = constants_by(Proportional(), np.ones(1), OracleCall(alpha), rng=np.random.default_rng(0), given=given)
     assert made.bias == pytest.approx(alpha * (2 / 3 if alpha > 1e-20 else 1 / 3))

@@ -13,8 +13,8 @@ from verify.campaign import ahead
 from verify.campaign.ahead import Ahead
 from verify.campaign.store.kept_results import Request
 from verify.campaign.store.stored_report import Searches
-from verify.report.faces import rendered
 from verify.report.model import Result
+from verify.report.report_files import rendered
 from verify.report.site import preparing
 from verify.verdict import Verdict
 

@@ -23,10 +23,10 @@ from verify.campaign.store.stored_report import fullest, report_of
 from verify.checks.measuring.case import checks, find_profile
 from verify.checks.measuring.where_asked import ON_CHOSEN, can_draw
 from verify.report.drawn_problems import coverage, sentences, telling
-from verify.report.draws_model import Draws
-from verify.report.faces import Report, render_json
+from verify.report.draws_model import DrawnProblems
 from verify.report.markdown import render_markdown
 from verify.report.model import Result
+from verify.report.report_files import Report, render_json
 from verify.subjects import load_subject
 from verify.subjects.reference import ReferenceSubject
 
@@ -44,7 +44,7 @@ def drawn_run(**how: Any) -> Report:
     return run(ASKED, draws=2, profile="smoke", **how)
 
 
-def of(draws: Draws | None) -> Draws:
+def of(draws: DrawnProblems | None) -> DrawnProblems:
     assert draws is not None
     return draws
 

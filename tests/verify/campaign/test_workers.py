@@ -11,7 +11,7 @@ import verify
 from spec import InvalidInputError
 from verify.campaign import workers
 from verify.campaign.plan import plan
-from verify.campaign.surroundings import whereabouts
+from verify.campaign.run_environment import whereabouts
 from verify.checks.measuring.case import find_profile
 from verify.cli.main import invoke
 from verify.conformance.pacing import Renamed

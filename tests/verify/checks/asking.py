@@ -13,7 +13,7 @@ from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.case import Case, checks, find_profile
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict, combine, decide
 
 
@@ -32,7 +32,7 @@ def case_of(claim, reading, name, bound=None) -> Case:
     told, sense = asked.interpreted(reading)
     return Case(
         claim=claim, bound=bound or asked.assertion(reading).bound, reading_name=reading,
-        reading=told, sense=sense, instance=atlas.find(name), stages=Stages(ReferenceSubject()),
+        reading=told, sense=sense, instance=atlas.find(name), stages=StageCalls(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng(5),
     )  # fmt: skip
 

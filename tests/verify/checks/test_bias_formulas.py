@@ -20,7 +20,7 @@ from verify.checks.measuring.formula_evidence import premises_asked, premises_de
 from verify.subjects import ReferenceSubject
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.point_values import PointValues, derivative, quiet_step
 from verify.truth.propositions.deciding import at_each, in_the_limit
 from verify.truth.propositions.sites import Site
@@ -46,7 +46,9 @@ def formula(claim: str, reading: str = "repaired"):
 @pytest.mark.parametrize("choice", ["cancelled", "frozen"])
 def test_t3_is_the_error_function_of_exact_stages(name, choice):
     instance = find(name)
-    leading = error(Family.at(quadratic_of(instance.problem), instance.x), Scenario(dual_term=choice), "T3").leading()
+    leading = error(
+        PenaltyFamily.at(quadratic_of(instance.problem), instance.x), Scenario(dual_term=choice), "T3"
+    ).leading()
     found = in_the_limit(formula("bias-bound/T3"), site(name), {"dual_term": choice})
     assert found.exponent == leading.exponent
     assert found.coefficient == pytest.approx(float(leading.norm_squared) ** 0.5, rel=1e-12)
@@ -56,7 +58,7 @@ def test_t3_is_the_error_function_of_exact_stages(name, choice):
 @pytest.mark.parametrize("name", ["toy1", "scalar-rational"])
 def test_of_one_coordinate_the_worst_errors_are_that_one(name):
     instance = find(name)
-    family, ends = Family.at(quadratic_of(instance.problem), instance.x), {}
+    family, ends = PenaltyFamily.at(quadratic_of(instance.problem), instance.x), {}
     ends["T1"] = Scenario(gradient_error=(exact_error(1, (1,)),))
     ends["T2"] = Scenario(lam_error=(exact_error(3, (1,)),))
     for term, scenario in ends.items():

@@ -17,8 +17,8 @@ from spec.exact import Vector
 from verify.campaign.run import run
 from verify.checks import convergence_runs
 from verify.checks.convergence_runs import LATE, _fall, apart, final_losses, steady_fall
-from verify.experiments.contenders import F2CSA, PRINTED_F2CSA, Contender
-from verify.experiments.courses import Course
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import F2CSA, PRINTED_F2CSA, Contender
 from verify.experiments.tuning import Budget
 
 WHOLE = Contender.method

@@ -21,7 +21,7 @@ from verify.checks.measuring.extracted import constants_of
 from verify.evidence.model import RateEvidence
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Scenario
 
 
@@ -58,7 +58,7 @@ def test_half_an_order_more_is_refuted(claim, instance):
 def test_rows_scaled_by_alpha_leave_a_bias_of_exactly_one_half(alpha):
     toy = find("toy1")
     scaled = with_rows_scaled(quadratic_of(toy.problem), alpha)
-    assert error(Family.at(scaled, toy.x), Scenario(), "T3")(alpha) == (Fraction(-1, 2),)
+    assert error(PenaltyFamily.at(scaled, toy.x), Scenario(), "T3")(alpha) == (Fraction(-1, 2),)
     assert lower_level.solve(scaled, toy.x).lam == (1 / alpha,)
     assert lower_level.hypergradient(scaled, toy.x) == lower_level.hypergradient(quadratic_of(toy.problem), toy.x)
 

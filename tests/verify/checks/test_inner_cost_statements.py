@@ -18,7 +18,7 @@ from verify.checks.inner_cost.contraction import best_factor, factor
 from verify.checks.measuring.case import Case, checks, find_profile
 from verify.checks.measuring.finite_laws import ExactOracle
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth.iterations import LinearIteration, best_radius
 from verify.verdict import Verdict
 
@@ -124,7 +124,7 @@ def test_sgd_rests_at_the_solution_where_no_row_binds():
     # Only its noise on a finite sum is left to tell the two solvers apart.
     case = Case(
         claim="inner-cost/solver-named", bound=statement("inner-cost/solver-named").as_written.bound,
-        reading_name="as-written", reading=REPAIRED, instance=find("interior"), stages=Stages(ReferenceSubject()),
+        reading_name="as-written", reading=REPAIRED, instance=find("interior"), stages=StageCalls(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng(1),
     )  # fmt: skip
     off, still = checks()[case.claim].function(case).evidence

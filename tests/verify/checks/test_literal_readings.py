@@ -14,7 +14,7 @@ from tests.verify.checks.asking import case_of
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
 from verify.checks.measuring.case import checks
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import decide
 
 LOCALITY = "dual-extraction/activation-locality"
@@ -46,7 +46,7 @@ class NoWeights(ReferenceSubject):
 
 @pytest.mark.parametrize("reading", ["choose:ramp_width=delta,multiplier_width=fixed", "repaired"])
 def test_a_program_without_weights_earns_no_locality(reading):
-    case = replace(case_of(LOCALITY, reading, "toy1"), stages=Stages(NoWeights()))
+    case = replace(case_of(LOCALITY, reading, "toy1"), stages=StageCalls(NoWeights()))
     assert decide(case.bound, checks()[LOCALITY].function(case).evidence).verdict is REFUTED
 
 

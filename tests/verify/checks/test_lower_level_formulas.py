@@ -25,7 +25,7 @@ from verify.checks.measuring.formula_evidence import (
     without_value,
 )
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth import lower_level
 from verify.truth.geometry import Geometry, quadratic_of, ramp
 from verify.truth.propositions.arithmetic import NoSolutionError
@@ -56,7 +56,7 @@ def case(claim, reading, name):
     told, sense = asked.interpreted(reading)
     return Case(
         claim=claim, bound=asked.assertion(reading).bound, reading_name=reading, reading=told, sense=sense,
-        instance=find(name), stages=Stages(ReferenceSubject()), profile=find_profile("ci"),
+        instance=find(name), stages=StageCalls(ReferenceSubject()), profile=find_profile("ci"),
         rng=np.random.default_rng(DEFAULT_SEED),
     )  # fmt: skip
 

@@ -13,9 +13,9 @@ from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, under, verdict
 from verify.campaign.plan import DEFAULT_SEED
 from verify.checks.measuring.case import Case, find_profile
-from verify.checks.multiplier_reach import Pair, dual_ascent, with_upper_slope
+from verify.checks.multiplier_reach import ReachPair, dual_ascent, with_upper_slope
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
 
@@ -53,7 +53,7 @@ def case(name):
     asked = statement("stochastic-oracles/dual-accuracy")
     return Case(
         claim="stochastic-oracles/dual-accuracy", bound=asked.repaired.bound, reading_name="repaired",
-        reading=asked.reading("repaired"), instance=find(name), stages=Stages(ReferenceSubject()),
+        reading=asked.reading("repaired"), instance=find(name), stages=StageCalls(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng(DEFAULT_SEED),
     )  # fmt: skip
 
@@ -72,7 +72,7 @@ def test_the_two_lagrangians_differ_as_the_formula_says():
     # λ* = 0 and λ̃ = δ on y >= x at x = 0, ε_λ = 1/10, y one unit beyond: Δρ = 10δ, α₂Δρh in x and the negative of it,
     # with α₁δ, in y.
     instance, alpha = find("weakly-active"), Fraction(1, 10)
-    pair = Pair(quadratic_of(instance.problem), instance.x, alpha, 0, Fraction(1, 10))
+    pair = ReachPair(quadratic_of(instance.problem), instance.x, alpha, 0, Fraction(1, 10))
     in_x, in_y = pair.change((Fraction(-1),))
     assert in_x == pytest.approx([10_000 * 10 * 0.001])
     assert in_y == pytest.approx([-10_000 * 10 * 0.001 - 100 * 0.001])
@@ -80,7 +80,7 @@ def test_the_two_lagrangians_differ_as_the_formula_says():
 
 def test_an_error_on_no_row_moves_nothing():
     instance = find("toy1")
-    pair = Pair(quadratic_of(instance.problem), instance.x, Fraction(1, 10), 0, Fraction(1, 10))
+    pair = ReachPair(quadratic_of(instance.problem), instance.x, Fraction(1, 10), 0, Fraction(1, 10))
     assert pair.shift() > 0
     assert replace(pair, row=7).shift() == 0
 

@@ -16,7 +16,7 @@ from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import checks
 from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict
 
 
@@ -200,7 +200,7 @@ def test_without_the_replicated_stage_single_runs_serve():
         def optimise(self, oracle, x0, parameters, rng):
             return outer_loop(oracle, x0, parameters=parameters, rng=rng, keep_path=True)
 
-    stages = Stages(Single())
+    stages = StageCalls(Single())
     schedule = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.1, M=4, K=3)
     means, path = stages.optimise_runs(np.sign, np.ones((2, 1)), schedule, np.random.default_rng(0), keep_path=True)
     assert (means.shape, path.shape) == ((3, 2, 1), (13, 2, 1))

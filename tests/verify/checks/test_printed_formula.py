@@ -18,7 +18,7 @@ from verify.method.lines import edited
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues, derivative, quiet_step
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 ALPHA = Fraction(1, 10)
 
@@ -56,7 +56,7 @@ def test_another_estimator_is_not_the_parents(edits):
     problem, x = quadratic_of(instance.problem), instance.x
     lower = lower_level.solve(problem, x)
     rho = tuple(Fraction(int(i in lower.strictly_active)) for i in range(problem.p))
-    right = evaluate(Setting(problem, x, ALPHA, given={"rho": rho}))
+    right = evaluate(ExactSetting(problem, x, ALPHA, given={"rho": rho}))
     stages = {"y_star": right.y_star, "lam": right.lam, "rho": rho, "y_penalty": right.y_penalty}
     other, plain = (
         tuple(play(edited({"line_6": lines}), "line_6", space_of(problem, x, ALPHA, stages))["estimate"])

@@ -8,7 +8,7 @@ import pytest
 
 from tests.verify.checks.asking import found, stronger, verdict
 from verify.checks import stage_laws
-from verify.checks.measuring.finite_laws import Outcome, variance
+from verify.checks.measuring.finite_laws import LawOutcome, variance
 from verify.verdict import NoEvidenceError, Verdict
 
 HELD_AS_WRITTEN = ("hypergradient-accuracy/mean-squared-identity", "hypergradient-accuracy/jensen")
@@ -48,7 +48,7 @@ def test_half_an_order_more_is_refuted(claim, variable, by):
 
 def test_it_is_the_spread_of_the_lower_level_solution_that_no_batch_removes(monkeypatch):
     made = stage_laws._off_surely
-    monkeypatch.setattr(stage_laws, "_off_surely", lambda oracle: [Outcome(Fraction(1), made(oracle)[0].value)])
+    monkeypatch.setattr(stage_laws, "_off_surely", lambda oracle: [LawOutcome(Fraction(1), made(oracle)[0].value)])
     assert verdict("variance-bound/conditioning", "as-written") is Verdict.SUPPORTED
     monkeypatch.setattr(stage_laws, "SIGMA", 2 * stage_laws.SIGMA)
     monkeypatch.setattr(stage_laws, "_sampled", lambda stages, N_g: stages)
@@ -57,7 +57,7 @@ def test_it_is_the_spread_of_the_lower_level_solution_that_no_batch_removes(monk
 
 
 def one_sided(size, count):
-    return [Outcome(Fraction(1), (Fraction(1),) * size)]
+    return [LawOutcome(Fraction(1), (Fraction(1),) * size)]
 
 
 @pytest.mark.parametrize("claim", ["variance-bound/final-samples", "bias-bound/deterministic"])
@@ -102,7 +102,7 @@ def test_the_factor_two_is_that_of_a_noise_as_large_as_the_bias(monkeypatch, fac
 
 
 def test_in_expectation_a_one_sided_noise_needs_another_factor(monkeypatch):
-    monkeypatch.setattr(stage_laws, "two_sided", lambda b: [Outcome(Fraction(1), b)])
+    monkeypatch.setattr(stage_laws, "two_sided", lambda b: [LawOutcome(Fraction(1), b)])
     assert verdict("hypergradient-accuracy/jensen", "as-written") is Verdict.SUPPORTED
     assert verdict("hypergradient-accuracy/jensen") is Verdict.REFUTED
 

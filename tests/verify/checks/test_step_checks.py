@@ -13,7 +13,7 @@ from verify.checks.measuring.case import Case, checks, find_profile
 from verify.checks.measuring.silence import NoNoiseError
 from verify.conformance.bugs.bent_subject import by_id
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict, combine, decide
 
 OF_A_SUBJECT = {
@@ -66,7 +66,8 @@ def verdicts(claim, subject, reading="repaired", bound=None, instances=None):
         told, sense = asked.interpreted(reading)
         case = Case(
             claim=claim, bound=asked.assertion(reading).bound, reading_name=reading, reading=told, sense=sense,
-            instance=atlas.find(name), stages=Stages(subject), profile=find_profile("ci"), rng=np.random.default_rng(5),
+            instance=atlas.find(name), stages=StageCalls(subject), profile=find_profile("ci"),
+            rng=np.random.default_rng(5),
         )  # fmt: skip
         try:
             evidence = check.function(case).evidence

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from verify.cli.main import invoke
-from verify.experiments.bench import Bench, Cell
+from verify.experiments.work_cells import Bench, Cell
 
 HEADER = {"experiment": "squares", "seed": 1}
-CELLS = [Cell("bench:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(4)]
+CELLS = [Cell("work_cells:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(4)]
 VALUES = [
     "null",
     "NaN",

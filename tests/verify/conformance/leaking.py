@@ -9,7 +9,7 @@ from verify.conformance.places import place_of
 from verify.conformance.probes import lower_level_probe
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 class OnceWide(ReferenceSubject):
@@ -39,4 +39,4 @@ class Slow(ReferenceSubject):
 
 def seen_in_order(subject: Any, *names: str) -> Seen:
     """The lower level on these places, in this order."""
-    return look(Stages(subject), only=["lower_level"], asked=[lower_level_probe(place_of(name)) for name in names])
+    return look(StageCalls(subject), only=["lower_level"], asked=[lower_level_probe(place_of(name)) for name in names])

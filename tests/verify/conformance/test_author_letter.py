@@ -10,7 +10,7 @@ from verify.conformance import judge
 from verify.conformance.author_letter import told
 from verify.conformance.found import Diagnosis, Match, Reproduction, StageFinding
 from verify.conformance.model import Conformance
-from verify.report.faces import Report
+from verify.report.report_files import Report
 
 FOUND = Conformance(
     environment={}, seed=1, subject="mine:Subject", profile="conform",

@@ -21,13 +21,13 @@ from verify.cli.exports import schemas
 from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.claim_runs import ASKS_FOR, Judged, ignored_choices, run_claims
+from verify.conformance.claim_runs import ASKS_FOR, JudgedClaims, ignored_choices, run_claims
 from verify.conformance.found import StageFinding, Stopped
 from verify.conformance.judge import write
 from verify.conformance.model import Conformance
 from verify.conformance.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
 from verify.subjects import Call, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict
 
 HERE = "tests.verify.conformance.subjects"
@@ -150,7 +150,7 @@ def test_a_slow_subject_gets_the_same_verdicts() -> None:
 
     claims = ["variance-bound/f-noise-only", "bias-bound/T1"]
     made = [
-        run_claims(Judged(subject(), "one", False, claims, "conform", 0, 1, 3_000, Clock(60.0), None, None), ())
+        run_claims(JudgedClaims(subject(), "one", False, claims, "conform", 0, 1, 3_000, Clock(60.0), None, None), ())
         for subject in (OnlyHypergradient, Slow)
     ]
     fast, slow = ([(result.key, result.verdict, result.sentence) for result in report.results] for report in made)
@@ -253,8 +253,8 @@ class Zero:
 
 
 def test_one_reading_alone_is_enough() -> None:
-    assert ignored_choices(Stages(RepairedOnly())) == ("dual_term", "noise_pairing")
-    assert ignored_choices(Stages(ReferenceSubject())) == ()
+    assert ignored_choices(StageCalls(RepairedOnly())) == ("dual_term", "noise_pairing")
+    assert ignored_choices(StageCalls(ReferenceSubject())) == ()
     found = verify.conform(
         RepairedOnly(), claims=["stochastic-oracles", "dual-extraction/linear-term"], estimates=2_000
     )

@@ -21,7 +21,7 @@ from verify.conformance.sentences import by_laws
 from verify.conformance.stage_comparison import Seen, look
 from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject, Subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 RIGHT_AS_REPAIRED = ("common-draws",)
 """Wrong as written only: under the repaired reading this is what is asked for, so nothing is to be named."""
@@ -43,7 +43,7 @@ ALONE = [m for m in NAMED if (m.stage in DETERMINISTIC and m.id not in OWN_STAGE
 
 
 def seen_of(subject: Subject, stage: Stage) -> Seen:
-    return look(Stages(subject), only=DETERMINISTIC if stage in DETERMINISTIC else [stage])
+    return look(StageCalls(subject), only=DETERMINISTIC if stage in DETERMINISTIC else [stage])
 
 
 @pytest.mark.parametrize("mutant", NAMED, ids=[m.id for m in NAMED])
@@ -58,12 +58,12 @@ def test_a_mutant_diverges_first_where_it_is_wrong_and_is_named(mutant: Bug) -> 
 @pytest.mark.parametrize("mutant", ALONE, ids=[m.id for m in ALONE])
 def test_a_mutant_is_named_by_its_oracle_call_alone(mutant: Bug) -> None:
     stage: Stage = "samples" if mutant.stage == "samples" else "hypergradient"
-    (found,) = diagnose(look(Stages(OnlyHypergradient(by_id(mutant.id))), only=[stage]))
+    (found,) = diagnose(look(StageCalls(OnlyHypergradient(by_id(mutant.id))), only=[stage]))
     assert mutant.id in [match.id for match in found.matches]
 
 
 def test_inner_work_is_named_innermost_first() -> None:
-    seen = look(Stages(OnlyHypergradient(by_id("late-ramp"))), only=["hypergradient"])
+    seen = look(StageCalls(OnlyHypergradient(by_id("late-ramp"))), only=["hypergradient"])
     assert "its own activation" in seen.findings[0].sentence
 
 
@@ -85,7 +85,7 @@ def test_what_is_right_under_the_repaired_reading_is_not_a_deviation(id_: str) -
     "subject", [ReferenceSubject(), Iterative(), OwnGenerator(), Independent()], ids=lambda s: s.name
 )
 def test_a_right_implementation_has_no_deviation(subject: Subject) -> None:
-    seen = look(Stages(subject))
+    seen = look(StageCalls(subject))
     assert [finding.sentence for finding in seen.findings if finding.status == "diverges"] == []
     assert diagnose(seen) == ()
     assert suspect(seen) is None
@@ -102,7 +102,7 @@ def test_a_right_implementation_has_no_deviation(subject: Subject) -> None:
     ids=lambda value: getattr(value, "name", value),
 )
 def test_a_mistake_is_named_in_code_that_shares_nothing_with_the_catalogue(subject: Subject, id_: str) -> None:
-    (found,) = diagnose(look(Stages(subject), only=["hypergradient"]))
+    (found,) = diagnose(look(StageCalls(subject), only=["hypergradient"]))
     assert [match.id for match in found.matches] == [id_]
 
 

@@ -11,7 +11,7 @@ from verify.conformance.own_problems import OwnProbes
 from verify.conformance.places import atlas_places, every_term_places, further_places
 from verify.conformance.probes import probes
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 NONE = OwnProbes.of((), Asking().reading)
 
@@ -48,7 +48,7 @@ def test_they_are_the_seeds_and_the_reference_is_right_there(seed):
     other = drawn_probes(seed + 1)
     assert len(other) == len(first)
     assert {p.expected.tobytes() for p in first}.isdisjoint(p.expected.tobytes() for p in other)
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     assert max(probe.excess_of(stages) for probe in first) < 1
 
 
@@ -60,7 +60,7 @@ def test_each_of_them_has_one_pair_and_rows_that_bind():
 
 
 def test_a_table_of_everything_published_deviates():
-    seen = Asking(seed=3).look(Stages(Table()), NONE, ())
+    seen = Asking(seed=3).look(StageCalls(Table()), NONE, ())
     status = {finding.stage: finding for finding in seen.findings}
     assert status["hypergradient"].status == "diverges"
     assert status["lower_level"].status == "diverges"

@@ -15,14 +15,14 @@ from verify.conformance.judge import run_self_test
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import look
 from verify.subjects.adapters import EndToEnd
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 HERE = "load_subject('tests.verify.conformance.optimisers:{}')"
 
 
 @pytest.mark.parametrize("subject", [right, optimiser(no_means=True)])
 def test_a_right_one_agrees(subject: Any) -> None:
-    found = judge_end_to_end(Stages(subject))
+    found = judge_end_to_end(StageCalls(subject))
     assert found.status == "agrees"
     assert found.compared > 100
 
@@ -44,7 +44,7 @@ def test_a_right_one_agrees(subject: Any) -> None:
     ],
 )
 def test_each_wrong_line_is_seen(wrong: dict[str, Any], said: str) -> None:
-    found = judge_end_to_end(Stages(optimiser(**wrong)))
+    found = judge_end_to_end(StageCalls(optimiser(**wrong)))
     assert found.status == "diverges"
     assert said in found.sentence
     assert ", must be " in found.sentence
@@ -56,7 +56,7 @@ def test_one_that_knows_nothing_deviates(still: bool) -> None:
         path = np.repeat(x0[None], T + 1, axis=0)
         return {"path": path if still else path + rng.standard_normal(path.shape), "x_out": x0}
 
-    assert judge_end_to_end(Stages(EndToEnd(solve))).status == "diverges"
+    assert judge_end_to_end(StageCalls(EndToEnd(solve))).status == "diverges"
 
 
 def test_what_is_no_answer_is_a_fault() -> None:
@@ -64,13 +64,13 @@ def test_what_is_no_answer_is_a_fault() -> None:
         raise ValueError("no licence")
 
     for solve, line in ((crashing, "solve raised ValueError: no licence ("), (lambda problem, x0: {}, "solve.path")):
-        seen = look(Stages(EndToEnd(solve)), only=["optimise"])
+        seen = look(StageCalls(EndToEnd(solve)), only=["optimise"])
         assert seen.findings[0].status == "fault"
         assert line in seen.faults[0] or "solve.x_out" in seen.faults[0]
 
 
 def test_its_repro_ends_in_what_must_be() -> None:
-    seen = look(Stages(optimiser(clip=False)), only=["optimise"])
+    seen = look(StageCalls(optimiser(clip=False)), only=["optimise"])
     made = reproduce(seen, HERE.format("never_clips"), played_here)
     assert made is not None
     assert made.sentence.endswith("A fresh process shows it, too.")

@@ -15,8 +15,8 @@ from verify.conformance.board_page import board_markdown, board_page
 from verify.conformance.entrants import board_of
 from verify.conformance.found import StageFinding
 from verify.conformance.model import Conformance
-from verify.report.faces import Report as Made
-from verify.report.faces import render_json, write
+from verify.report.report_files import Report as Made
+from verify.report.report_files import render_json, write
 
 
 def made(name: str, folder: Path, *, falls: bool, stage: str = "", **more: object) -> Made:

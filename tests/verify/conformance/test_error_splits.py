@@ -21,7 +21,7 @@ from verify.conformance.probes import probes
 from verify.conformance.stage_comparison import Seen, ask
 from verify.method.lines import FORMULAS, Formulas
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth.error_causes import METHOD
 
 PLACES = ("two-of-three", "toy2@0.001")
@@ -29,7 +29,7 @@ PLACES = ("two-of-three", "toy2@0.001")
 
 def seen_of(subject: Any, *places: str, names: tuple[str, ...] = ("own-pair",)) -> Seen:
     """What a subject answers to calls that give it nothing, at a few places."""
-    stages = Stages(subject)
+    stages = StageCalls(subject)
     wanted = [f"hypergradient/{place}/{name}/" for place in places or PLACES for name in names]
     asked = [probe for probe in probes() if probe.id.startswith(tuple(wanted))]
     assert asked

@@ -10,7 +10,7 @@ import pytest
 import verify
 from verify.conformance.stage_comparison import look
 from verify.subjects import MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 class OneFarOut(ReferenceSubject):
@@ -42,12 +42,12 @@ class Chooses(ReferenceSubject):
 
 @pytest.mark.parametrize("subject", [OneFarOut(), FarBeyond()])
 def test_one_run_far_out_excuses_no_law(subject):
-    (runs,) = look(Stages(subject), only=["runs"]).findings
+    (runs,) = look(StageCalls(subject), only=["runs"]).findings
     assert runs.status == "diverges"
 
 
 def test_what_refuses_most_is_told_first():
-    (estimates,) = look(Stages(Chooses()), only=["hypergradient"]).findings
+    (estimates,) = look(StageCalls(Chooses()), only=["hypergradient"]).findings
     assert estimates.refuses
     letter = str(verify.conform(Chooses(), claims=["dual-extraction/ramp-slope"]))
     assert "no deviation in what it answers: hypergradient refuses" in letter.splitlines()[0]

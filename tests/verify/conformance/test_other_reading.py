@@ -23,7 +23,7 @@ from verify.conformance.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import sample
 from verify.conformance.stage_comparison import Seen, look, sampled_finding
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def some(reading: Any) -> list[Probe]:
@@ -38,7 +38,7 @@ def as_written() -> list[Probe]:
 
 
 def findings(subject: Any, asked: list[Probe]) -> dict[str, str]:
-    seen = look(Stages(subject), only=["penalty_minimiser", "hypergradient"], asked=asked)
+    seen = look(StageCalls(subject), only=["penalty_minimiser", "hypergradient"], asked=asked)
     return {found.stage: found.status for found in seen.findings}
 
 
@@ -86,7 +86,7 @@ class RepairedTwice(BentSubject):
 )
 def test_what_is_computed_instead_is_told_beside_the_paper_as_written(subject: Any, stage: Any, words: str) -> None:
     asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == stage)))
-    seen = look(Stages(subject), only=[stage], asked=asked)
+    seen = look(StageCalls(subject), only=[stage], asked=asked)
     with asked_under(AS_WRITTEN):
         (blame,) = explain_all(seen.stages, seen)
         assert blame.stage == stage
@@ -100,7 +100,7 @@ def test_what_is_computed_instead_is_told_beside_the_paper_as_written(subject: A
 
 def test_what_is_right_is_blamed_for_nothing_beside_the_paper_as_written() -> None:
     asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == "hypergradient")))[::4]
-    seen = look(Stages(ReferenceSubject()), only=["hypergradient"], asked=asked)
+    seen = look(StageCalls(ReferenceSubject()), only=["hypergradient"], asked=asked)
     with asked_under(AS_WRITTEN):
         assert explain_all(seen.stages, seen) == ()
 
@@ -112,7 +112,7 @@ def test_shrinking_stays_with_the_reading(as_written: list[Probe]) -> None:
     assert probe.elsewhere is not None
     moved = probe.elsewhere(place_of("toy1"))
     assert moved.call.reading == AS_WRITTEN
-    assert moved.excess_of(Stages(ReferenceSubject())) <= 1
+    assert moved.excess_of(StageCalls(ReferenceSubject())) <= 1
 
 
 def test_readings_and_claims_that_do_not_go_together_are_refused() -> None:
@@ -126,7 +126,7 @@ def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
     asking = Asking(reading_name="as-written")
     notes = []
     for subject in (RepairedOnly(), by_id("drops-implicit-term"), ReferenceSubject()):
-        seen = look(Stages(subject), only=["hypergradient"], asked=as_written)
+        seen = look(StageCalls(subject), only=["hypergradient"], asked=as_written)
         notes.append([note for note in asking.notes(OwnProbes.of([]), seen) if "as the repaired reading does" in note])
     assert [len(found) for found in notes] == [1, 0, 0]
     assert notes[0][0].startswith("Its hypergradient answers as the repaired reading does (")
@@ -138,7 +138,7 @@ def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
      (null_subjects()["noise"], "diverges")],
 )  # fmt: skip
 def test_noise_has_the_law_of_the_reading(subject: Any, status: str) -> None:
-    seen = Seen(Stages(subject))
+    seen = Seen(StageCalls(subject))
     found = sampled_finding(seen, sample(seen.stages, settings=samplings(AS_WRITTEN)))
     assert found.status == status
     if subject.name == "common-draws":

@@ -10,7 +10,7 @@ import pytest
 from spec import Quadratic, parse_problem
 from tests.verify.conformance.subjects import Iterative
 from verify.conformance.blame.sums.handed_rows import handed_rows
-from verify.conformance.places import Place, place_of
+from verify.conformance.places import JudgedPlace, place_of
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
@@ -25,7 +25,7 @@ from verify.conformance.sizes import ANY_PROGRAM
 from verify.conformance.vectors.generation import all_vectors
 from verify.conformance.vectors.playing import asked
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def test_every_stage_and_every_way_of_giving_stages_is_asked() -> None:
@@ -37,12 +37,12 @@ def test_every_stage_and_every_way_of_giving_stages_is_asked() -> None:
 
 
 def test_the_reference_meets_every_probe_with_room_to_spare() -> None:
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     assert max(probe.excess_of(stages) for probe in probes()) < 0.8
 
 
 def test_an_honest_iterative_implementation_meets_every_probe() -> None:
-    stages = Stages(Iterative())
+    stages = StageCalls(Iterative())
     missed = {p.id: p.excess_of(stages) for p in (*probes(), *vector_probes()) if not p.needs_draws}
     assert {name: excess for name, excess in missed.items() if not excess <= 1} == {}
 
@@ -65,7 +65,7 @@ def test_thin_rows_are_the_same_rows() -> None:
 
 
 def test_the_reference_meets_the_published_vectors() -> None:
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     assert len(vector_probes()) >= 200
     assert max(probe.excess_of(stages) for probe in vector_probes()) <= 1
 
@@ -88,7 +88,7 @@ def test_a_point_without_a_unique_pair_says_so() -> None:
     toy = place_of("toy1")
     empty = parse_problem(toy.problem.to_dict() | {"constraints": {"A": [[1]], "B": [[0]], "b": [0]}})
     assert isinstance(empty, Quadratic)
-    assert not Place("empty", empty, toy.x).has_one_pair
+    assert not JudgedPlace("empty", empty, toy.x).has_one_pair
 
 
 def test_a_published_vector_asks_what_its_file_asks_and_allows_other_orders_of_summation() -> None:

@@ -19,7 +19,7 @@ from verify.conformance.repro import failing, reproduce, reproduce_stage
 from verify.conformance.scripts import of_probe, script
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 LEAKS = "load_subject('tests.verify.conformance.leaking:OnceWide')"
 
@@ -101,7 +101,7 @@ def test_a_fault_ends_in_what_must_be_too() -> None:
 )  # fmt: skip
 def test_laws_and_runs_are_held_against_bounds(id_: str) -> None:
     bug = find(id_)
-    seen = look(Stages(by_id(id_)), only=[bug.stage])
+    seen = look(StageCalls(by_id(id_)), only=[bug.stage])
     assert failing(seen) == (bug.stage,)
     made = reproduce_stage(seen, bug.stage, f"load_subject({bug.source!r})", played_here)
     assert made is not None
@@ -112,7 +112,7 @@ def test_laws_and_runs_are_held_against_bounds(id_: str) -> None:
 
 @pytest.mark.parametrize("stage", ["samples", "runs", "optimise", "lower_level"])
 def test_what_agrees_has_no_repro(stage: Any) -> None:
-    seen = look(Stages(ReferenceSubject()), only=[stage])
+    seen = look(StageCalls(ReferenceSubject()), only=[stage])
     assert failing(seen) == ()
     assert reproduce_stage(seen, stage, "load_subject('reference')", played_here) is None
 
@@ -138,7 +138,7 @@ class Rough(ReferenceSubject):
 
 
 def test_a_repro_shows_the_fault_and_not_the_error_that_the_subject_declares() -> None:
-    stages = Stages(Rough())
+    stages = StageCalls(Rough())
     asked = [
         widened(probe, declared_accuracy(stages))
         for probe in probes()

@@ -17,7 +17,7 @@ from verify.conformance.repro import reproduce
 from verify.conformance.saved_cases import MARK, file_of, is_case, prepare, save, save_claims
 from verify.conformance.stage_comparison import look
 from verify.subjects import load_subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 WRONG = "verify.conformance.bugs.bent_subject:ShiftedRows"
 
@@ -33,7 +33,7 @@ def run_tests(file: Path) -> int:
 
 
 def case() -> Any:
-    seen = look(Stages(by_id("shifted-rows")), only=["activation"])
+    seen = look(StageCalls(by_id("shifted-rows")), only=["activation"])
     return reproduce(seen, f"load_subject({WRONG!r})", played_here)
 
 
@@ -91,7 +91,7 @@ def test_what_no_name_loads_has_no_cases(tmp_path: Path) -> None:
     asking = Asking(cases=tmp_path)
     with pytest.raises(InvalidInputError, match="needs a subject that can be loaded by its name"):
         asking.prepare("mine", "your_subject  # an instance of Mine", ())
-    seen = look(Stages(by_id("shifted-rows")), only=["activation"])
+    seen = look(StageCalls(by_id("shifted-rows")), only=["activation"])
     (note,) = asking.keep(seen, WRONG, f"load_subject({WRONG!r})", case())
     assert note == f"Kept as a test: {file_of(tmp_path, WRONG, 'activation')}"
     assert Asking().keep(seen, WRONG, f"load_subject({WRONG!r})", None) == ()

@@ -14,11 +14,11 @@ from verify.conformance.bugs.catalogue import find
 from verify.conformance.places import place_of
 from verify.conformance.probes import lower_level_probe
 from verify.conformance.repro import reproduce
-from verify.conformance.shrink import Instance, shrink
+from verify.conformance.shrink import ShrunkInstance, shrink
 from verify.conformance.stage_comparison import look
 from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SMALL = (
     "unconstrained-lower-level", "stale-lower-level", "frozen-lower-level", "hard-activation", "shifted-rows",
@@ -30,7 +30,7 @@ SMALL = (
 @pytest.mark.parametrize("id_", SMALL)
 def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
     mutant = find(id_)
-    seen = look(Stages(by_id(id_)), only=[mutant.stage])
+    seen = look(StageCalls(by_id(id_)), only=[mutant.stage])
     made = reproduce(seen, f"load_subject({mutant.source!r})", played_here)
     assert made is not None
     if made.problem is not None and mutant.stage not in ("samples",) and id_ != "narrow-ramp":
@@ -47,7 +47,7 @@ def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
 
 
 def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
-    seen = look(Stages(by_id("clips-components")), only=["optimise"])
+    seen = look(StageCalls(by_id("clips-components")), only=["optimise"])
     made = reproduce(seen, "load_subject('verify.conformance.bugs.bent_subject:ClipsComponents')", played_here)
     assert made is not None
     assert "two-dimensions" in made.sentence
@@ -55,7 +55,7 @@ def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
 
 
 def test_inner_mistakes_of_an_oracle_call_shrink_too() -> None:
-    seen = look(Stages(OnlyHypergradient(by_id("always-active"))), only=["hypergradient"])
+    seen = look(StageCalls(OnlyHypergradient(by_id("always-active"))), only=["hypergradient"])
     made = reproduce(seen, "your_subject")
     assert made is not None
     assert "n = 1, m = 1, 1 row" in made.sentence
@@ -63,19 +63,21 @@ def test_inner_mistakes_of_an_oracle_call_shrink_too() -> None:
 
 @pytest.mark.parametrize("stage", ["lower_level", "optimise"])
 def test_nothing_is_reproduced_where_nothing_is_wrong(stage: Stage) -> None:
-    assert reproduce(look(Stages(ReferenceSubject()), only=[stage]), "load_subject('reference')", played_here) is None
+    assert (
+        reproduce(look(StageCalls(ReferenceSubject()), only=[stage]), "load_subject('reference')", played_here) is None
+    )
 
 
 def test_an_instance_survives_the_way_through_matrices() -> None:
     place = place_of("two-of-three")
-    again = Instance.of(place.problem, place.point).place
+    again = ShrunkInstance.of(place.problem, place.point).place
     assert again is not None
     assert again.problem.to_dict() == place.problem.to_dict()
     assert np.array_equal(again.y_star, place.y_star)
 
 
 def test_smaller_instances_are_smaller() -> None:
-    instance = Instance.of(place_of("scalar-rational").problem, np.array([1.0]))
+    instance = ShrunkInstance.of(place_of("scalar-rational").problem, np.array([1.0]))
     for candidate in instance.smaller():
         before = sum(_weight(v) for block in instance.blocks.values() for v in block.flat)
         after = sum(_weight(v) for block in candidate.blocks.values() for v in block.flat)
@@ -88,6 +90,6 @@ def _weight(value: Fraction) -> int:
 
 def test_shrinking_ends_when_its_time_is_up() -> None:
     probe = lower_level_probe(place_of("random-3x5x4"))
-    stages = Stages(by_id("zero-multipliers"))
+    stages = StageCalls(by_id("zero-multipliers"))
     got = probe.ask(stages)
     assert shrink(stages, probe, got, tries=0).probe is probe

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 
 import verify
-from verify.campaign import hands
-from verify.conformance.null_subjects import Missing
+from verify.campaign import worker_choice
+from verify.conformance.null_subjects import MissingSubject
 from verify.conformance.probes import probes
 from verify.conformance.stage_comparison import ask
 from verify.subjects import MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 MISSING = "verify.conformance.null_subjects:Missing"
 
 
-class Counting(Missing):
+class Counting(MissingSubject):
     """Counts what it refuses."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def of_line_5() -> list[Any]:
 
 def test_who_refuses_each_kind_of_call_on_each_problem_is_asked_no_more() -> None:
     subject, asked = Counting(), of_line_5()
-    found = ask(Stages(subject), asked)
+    found = ask(StageCalls(subject), asked)
     problems = {id(probe.problem) for probe in asked}
     assert len(problems) <= subject.asked["penalty_minimiser"] == len(found.refusals) < len(asked)
     assert not found.answers
@@ -62,7 +62,7 @@ def test_who_refuses_each_kind_of_call_on_each_problem_is_asked_no_more() -> Non
 def test_who_answers_anything_is_asked_everything() -> None:
     asked = of_line_5()
     only = asked[-1].problem
-    found = ask(Stages(NoSolves(only)), asked)
+    found = ask(StageCalls(NoSolves(only)), asked)
     right = [probe for probe in asked if probe.problem is only]
     assert len(right) < len(asked)
     assert sorted(answer.probe.id for answer in found.answers) == sorted(probe.id for probe in right)
@@ -74,7 +74,7 @@ def test_who_refuses_everything_is_told_so_stage_by_stage_without_workers(monkey
     def none_wanted(*_: Any, **__: Any) -> Any:
         raise AssertionError("workers take longer to start than a refusal takes")
 
-    monkeypatch.setattr(hands, "Crew", none_wanted)
+    monkeypatch.setattr(worker_choice, "Crew", none_wanted)
     found = verify.conform(MISSING, claims=["bias-bound", "inner-cost"], jobs=2)
     assert {stage.status for stage in found.stages} == {"not offered"}
     assert {stage.stage for stage in found.stages if stage.refuses} >= {

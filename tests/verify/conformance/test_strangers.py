@@ -20,13 +20,13 @@ from verify.conformance.replay import Replay
 from verify.conformance.repro import reproduce
 from verify.conformance.stage_comparison import Seen, look
 from verify.subjects import Call
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 HERE = "tests.verify.conformance.strangers"
 
 
 def seen_of(subject: Any, stage: Any = "hypergradient") -> Seen:
-    return look(Stages(subject), only=[stage])
+    return look(StageCalls(subject), only=[stage])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_stage_that_refuses_everything_is_not_offered() -> None:
         def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
             raise verify.MissingCapabilityError("not today")
 
-    assert [(f.stage, f.status) for f in look(Stages(Refusing()), only=["hypergradient", "samples"]).findings] == [
+    assert [(f.stage, f.status) for f in look(StageCalls(Refusing()), only=["hypergradient", "samples"]).findings] == [
         ("hypergradient", "not offered"), ("samples", "not offered"),
     ]  # fmt: skip
 
@@ -135,10 +135,10 @@ def test_single_calls_have_an_end_too() -> None:
     clock = Clock(60.0)
     paced = Paced(strangers.Additive(), "paced", clock=clock)
     problem, call = find_problem("toy1"), Call(alpha=0.1)
-    Stages(paced).hypergradient(*problem, call)
+    StageCalls(paced).hypergradient(*problem, call)
     clock.end()
     with pytest.raises(TimeIsUpError):
-        Stages(paced).hypergradient(*problem, call)
+        StageCalls(paced).hypergradient(*problem, call)
 
 
 def find_problem(name: str) -> tuple[Any, Any]:
@@ -190,7 +190,9 @@ class WrongAtSmallWidths(BentSubject):
 
 
 def test_wrong_estimates_follow_from_a_stage_only_where_that_is_found_wrong() -> None:
-    seen = look(Stages(WrongAtSmallWidths()), only=["lower_level", "activation", "penalty_minimiser", "hypergradient"])
+    seen = look(
+        StageCalls(WrongAtSmallWidths()), only=["lower_level", "activation", "penalty_minimiser", "hypergradient"]
+    )
     by_stage = {found.stage: found.status for found in seen.findings}
     assert by_stage == {
         "lower_level": "agrees", "activation": "agrees", "penalty_minimiser": "agrees", "hypergradient": "diverges",
@@ -199,7 +201,7 @@ def test_wrong_estimates_follow_from_a_stage_only_where_that_is_found_wrong() ->
 
 
 def test_what_follows_from_a_wrong_stage_is_not_blamed_on_the_call() -> None:
-    seen = look(Stages(by_id("always-active")), only=["activation", "hypergradient"])
+    seen = look(StageCalls(by_id("always-active")), only=["activation", "hypergradient"])
     assert [found.status for found in seen.findings] == ["diverges", "agrees"]
     assert seen.follow
     assert "given what those answer, they are right" in seen.findings[1].sentence

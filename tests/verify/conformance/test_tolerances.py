@@ -11,23 +11,23 @@ import pytest
 from flint import fmpq_mat
 
 from verify.conformance import tolerances
-from verify.conformance.places import Place, atlas_places, further_places, place_of
+from verify.conformance.places import JudgedPlace, atlas_places, further_places, place_of
 from verify.conformance.sizes import FACTOR, Sizing, U, sizes
-from verify.conformance.tolerances import Errors, Penalty, Ramps
+from verify.conformance.tolerances import Errors, Penalty, RampTolerances
 from verify.truth.algebra.rationals import column, fractions, rational
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 F = Fraction
 PLACES = (*atlas_places(), *further_places())
 
 
-def nothing(setting: Setting) -> Errors:
+def nothing(setting: ExactSetting) -> Errors:
     q = setting.problem
     return Errors(np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
 
 
 @pytest.mark.parametrize("found", PLACES[::3], ids=lambda found: found.name)
-def test_the_stopping_rule_can_spend_its_allowance_and_no_more(found: Place) -> None:
+def test_the_stopping_rule_can_spend_its_allowance_and_no_more(found: JudgedPlace) -> None:
     """The worst gradient of the allowed length moves each entry of the estimate by just what the bound says."""
     setting = found.setting(alpha=F(1, 64))
     values = evaluate(setting)
@@ -52,7 +52,7 @@ def test_the_stopping_rule_can_spend_its_allowance_and_no_more(found: Place) -> 
 
 
 @pytest.mark.parametrize("found", PLACES[1::4], ids=lambda found: found.name)
-def test_rounded_inputs_move_the_pair_less_than_its_tolerance(found: Place) -> None:
+def test_rounded_inputs_move_the_pair_less_than_its_tolerance(found: JudgedPlace) -> None:
     """Perturbing right-hand sides by a few roundings, exactly solved, stays inside."""
     setting = found.setting()
     lower = setting.lower
@@ -89,10 +89,10 @@ def test_one_rounding_is_a_small_part_of_the_allowance() -> None:
 def test_weights_off_the_ramps_are_exact_and_on_them_not() -> None:
     h, lam = (F(-5), F(-1, 2), F(0)), (F(1), F(1), F(1, 2))
     none = (np.zeros(3), np.zeros(3))
-    off, on, top = tolerances.activation(Ramps(h, lam, 1.0, 1.0), none)
+    off, on, top = tolerances.activation(RampTolerances(h, lam, 1.0, 1.0), none)
     assert off == 0.0
     assert 0 < top < on < 20 * U
-    wide = tolerances.activation(Ramps(h, lam, 1e-6, 1.0), (np.full(3, 1e-12), np.zeros(3)))
+    wide = tolerances.activation(RampTolerances(h, lam, 1e-6, 1.0), (np.full(3, 1e-12), np.zeros(3)))
     assert wide[2] >= 0.5e-6
 
 

@@ -13,7 +13,7 @@ from verify.evidence.bends import POWERS
 from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law, invert
+from verify.evidence.rates import SweepEstimate, fit_power_law, invert
 from verify.verdict import Verdict, decide
 
 SHARE = Share(3e-9)
@@ -34,7 +34,7 @@ def looked_at(law, claim, seed, width=2, first=2048):
         sums += rng.chisquare(width * (size - count), len(ALPHAS))
         count, dof = size, float(width * (size - 1))
         estimates = [
-            Estimate({"alpha": a}, law(a) * total / dof, dof, samples=size)
+            SweepEstimate({"alpha": a}, law(a) * total / dof, dof, samples=size)
             for a, total in zip(ALPHAS, sums, strict=True)
         ]
         rate = fit_power_law(estimates, replace(SHARE, error=looks.spends(look)), quantity="q")["alpha"]
@@ -96,7 +96,7 @@ def test_what_a_sweep_tells_apart_lies_short_of_every_pole_beyond_it_or_past_the
 
 
 def boxes(law, half, alphas=ALPHAS):
-    return [Estimate({"alpha": a}, law(a), None, (1 - half) * law(a), (1 + half) * law(a), 100) for a in alphas]
+    return [SweepEstimate({"alpha": a}, law(a), None, (1 - half) * law(a), (1 + half) * law(a), 100) for a in alphas]
 
 
 def test_points_with_intervals_leave_open_what_some_bent_law_runs_through():
@@ -113,7 +113,7 @@ def test_points_with_intervals_leave_open_what_some_bent_law_runs_through():
 
 def test_two_values_show_no_bend_and_say_so():
     grid = [{"alpha": a, "N_g": float(n)} for a in ALPHAS[:2] for n in (1, 4, 16)]
-    estimates = [Estimate(at, at["alpha"] / at["N_g"], 1e6, samples=10) for at in grid]
+    estimates = [SweepEstimate(at, at["alpha"] / at["N_g"], 1e6, samples=10) for at in grid]
     rate = bent(fit_power_law(estimates, SHARE, quantity="q")["alpha"])
     assert rate.limit == (-math.inf, math.inf)
     found = decide(bound("tight", 1), [rate])
@@ -123,7 +123,7 @@ def test_two_values_show_no_bend_and_say_so():
 
 def test_a_bend_in_one_variable_is_none_in_another():
     star = [(a, 1.0) for a in ALPHAS] + [(ALPHAS[0], n) for n in (2.0, 4.0)]
-    estimates = [Estimate({"alpha": a, "N_g": n}, a * (1 + 4 * a) / n, 1e7, samples=10) for a, n in star]
+    estimates = [SweepEstimate({"alpha": a, "N_g": n}, a * (1 + 4 * a) / n, 1e7, samples=10) for a, n in star]
     rates = fit_power_law(estimates, SHARE, quantity="q")
     assert rates["N_g"].settled
     assert rates["N_g"].limit[0] <= -1 <= rates["N_g"].limit[1]
@@ -143,14 +143,14 @@ def test_an_inverse_ends_where_nothing_shrinks_any_more():
 
 
 def test_constants_and_the_smallest_doubles_are_no_fault():
-    flat = [Estimate({"alpha": a}, 1.0, None, 1.0, 1.0, 100) for a in ALPHAS]
+    flat = [SweepEstimate({"alpha": a}, 1.0, None, 1.0, 1.0, 100) for a in ALPHAS]
     rate = bent(fit_power_law(flat, SHARE, quantity="q")["alpha"])
     assert str(decide(bound("tight", 0), [rate]).verdict) == "SUPPORTED"
     sentence = decide(bound("tight", 1), [invert(rate, quantity="n", variable="alpha")]).sentence
     assert "^-∞" not in sentence
     assert "-0.00" not in sentence
     for tiny in (5e-324, 1e-310):
-        small = [Estimate({"alpha": a}, tiny, 100.0, samples=10) for a in ALPHAS]
+        small = [SweepEstimate({"alpha": a}, tiny, 100.0, samples=10) for a in ALPHAS]
         assert fit_power_law(small, SHARE, quantity="q")["alpha"].interval == (-math.inf, math.inf)
 
 

@@ -10,7 +10,7 @@ import pytest
 from spec.claims import Bound
 from verify.evidence.budget import Share
 from verify.evidence.orders import AGREES, EMPTY, SEEN, Rational, bent, has_its_values, held_to_formula, in_class
-from verify.evidence.rates import Estimate, fit_power_law
+from verify.evidence.rates import SweepEstimate, fit_power_law
 from verify.verdict import Verdict, decide
 
 SHARE = Share(1e-9)
@@ -25,7 +25,7 @@ def bound(tag, exponent):
 def sampled(law, dof=1 << 18, formula=None, seed=0):
     rng = np.random.default_rng(seed)
     estimates = [
-        Estimate({"alpha": a}, law(a) * rng.chisquare(dof) / dof, float(dof), samples=dof,
+        SweepEstimate({"alpha": a}, law(a) * rng.chisquare(dof) / dof, float(dof), samples=dof,
                  predicted=None if formula is None else formula(a))
         for a in ALPHAS
     ]  # fmt: skip
@@ -127,7 +127,8 @@ def test_an_exponent_towards_infinity_is_that_of_the_reciprocal():
     rng = np.random.default_rng(1)
     sizes, dof = (1, 2, 4, 16, 64), 1 << 18
     estimates = [
-        Estimate({"N_g": float(n)}, (1 / n + 0.05) * rng.chisquare(dof) / dof, float(dof), samples=dof) for n in sizes
+        SweepEstimate({"N_g": float(n)}, (1 / n + 0.05) * rng.chisquare(dof) / dof, float(dof), samples=dof)
+        for n in sizes
     ]
     rate = fit_power_law(estimates, SHARE, quantity="q")["N_g"]
     found = in_class(rate, estimates, SHARE, Rational(0, 2))

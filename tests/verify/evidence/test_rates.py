@@ -13,7 +13,7 @@ from spec.claims import Bound
 from verify.evidence.budget import Share
 from verify.evidence.model import Point
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate, invert
 from verify.verdict import decide
 
 SHARE = Share(1e-6)
@@ -23,7 +23,7 @@ ALPHAS = tuple(0.2 / 2**j for j in range(5))
 def sampled(law, dof, seed, settings_=None):
     rng = np.random.default_rng(seed)
     ats = settings_ or [{"alpha": a} for a in ALPHAS]
-    return [Estimate(at, law(**at) * rng.chisquare(dof) / dof, dof, samples=int(dof)) for at in ats]
+    return [SweepEstimate(at, law(**at) * rng.chisquare(dof) / dof, dof, samples=int(dof)) for at in ats]
 
 
 def bound(tag, **exponents):
@@ -94,7 +94,7 @@ def test_a_sweep_that_bends_is_not_taken_for_its_average_power():
 
 def test_points_at_the_noise_floor_are_marked_and_left_out():
     clean = sampled(lambda alpha: alpha, 1e5, 0)
-    floor = Estimate({"alpha": 1e-3}, 1.0, None, 0.0, 2.0)
+    floor = SweepEstimate({"alpha": 1e-3}, 1.0, None, 0.0, 2.0)
     rate = fit_power_law([*clean, floor], SHARE, quantity="q")["alpha"]
     assert rate.floor == 1e-3
     assert [p.usable for p in rate.points] == [True] * 5 + [False]
@@ -102,14 +102,14 @@ def test_points_at_the_noise_floor_are_marked_and_left_out():
 
 
 def test_nothing_throughout_has_an_infinite_exponent_and_too_few_points_decide_nothing():
-    none = [Estimate({"alpha": a}, 0.0, 100.0) for a in ALPHAS]
+    none = [SweepEstimate({"alpha": a}, 0.0, 100.0) for a in ALPHAS]
     assert fit_power_law(none, SHARE, quantity="q")["alpha"].exponent == math.inf
     few = fit_power_law(sampled(lambda alpha: alpha, 1e5, 0)[:2], SHARE, quantity="q")["alpha"]
     assert few.interval == (-math.inf, math.inf)
 
 
 def test_boxes_are_taken_at_their_corners():
-    boxes = [Estimate({"alpha": a}, a**2, None, 0.95 * a**2, 1.05 * a**2) for a in ALPHAS]
+    boxes = [SweepEstimate({"alpha": a}, a**2, None, 0.95 * a**2, 1.05 * a**2) for a in ALPHAS]
     rate = fit_power_law(boxes, SHARE, quantity="q")["alpha"]
     assert rate.interval[0] < 2 < rate.interval[1]
     assert rate.interval[1] - rate.interval[0] < 0.3
@@ -130,7 +130,7 @@ def test_a_law_read_the_other_way():
 
 def test_what_an_inverse_detects_is_at_least_what_its_own_interval_needs():
     estimates = [
-        Estimate({"calls": float(n)}, 1.0 / n, None, 0.95 / n, 1.05 / n, 100, law="exponent (mean squares)")
+        SweepEstimate({"calls": float(n)}, 1.0 / n, None, 0.95 / n, 1.05 / n, 100, law="exponent (mean squares)")
         for n in (1, 4, 16, 64)
     ]
     squares = fit_power_law(estimates, Share(1e-6), quantity="mean square")["calls"]

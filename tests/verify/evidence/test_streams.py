@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from f2csa_ref import Call
+from f2csa_ref import OracleCall
 from spec import REPAIRED, OracleParameters
 from spec.atlas import find
 from verify.checks.measuring.samples import ADDITIVE, MATRIX
@@ -47,7 +47,7 @@ def test_the_reference_draws_the_same_whatever_its_cache(monkeypatch, noise, pai
 
     def samples():
         return reference.hypergradient_samples(
-            instance.problem, x, Call(0.1, REPAIRED.choose(noise_pairing=pairing), OracleParameters(N_g=N_g)),
+            instance.problem, x, OracleCall(0.1, REPAIRED.choose(noise_pairing=pairing), OracleParameters(N_g=N_g)),
             rng=np.random.default_rng(0), replications=700,
         )  # fmt: skip
 
@@ -60,8 +60,8 @@ def test_a_batch_too_large_for_the_cache_is_summed_in_fixed_parts(monkeypatch):
     instance = find("toy1").with_noise(ADDITIVE)
     monkeypatch.setattr(reference, "CACHED", 1 << 10)
     many = reference.hypergradient_samples(
-        instance.problem, np.ones(1), Call(0.1, parameters=OracleParameters(N_g=5000)), rng=np.random.default_rng(0),
-        replications=3,
+        instance.problem, np.ones(1), OracleCall(0.1, parameters=OracleParameters(N_g=5000)),
+        rng=np.random.default_rng(0), replications=3,
     )  # fmt: skip
     assert many.shape == (3, 1)
     assert np.ptp(many) < 0.1 * 12 / 5000**0.5

@@ -13,6 +13,7 @@ import pytest
 from f2csa_ref.algorithm_2 import OuterState
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.baselines.iterates import IterateState
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import (
     lowest_loss,
     noise_of_a_value,
@@ -20,7 +21,7 @@ from verify.experiments.budgeted_run import (
     run,
     seconds_of_a_call,
 )
-from verify.experiments.contenders import (
+from verify.experiments.compared_methods import (
     DESCENT,
     DSBLO,
     DSBLO_2,
@@ -36,7 +37,6 @@ from verify.experiments.contenders import (
     keeps_theorem,
     tied_memory,
 )
-from verify.experiments.courses import Course
 from verify.truth.goldstein.distance import distance
 
 SMALL = Course("paper", 0.1, 3, 10.0, 0)

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from verify.experiments import across_kinks, convergence, tuning
-from verify.experiments.bench import Bench
-from verify.experiments.contenders import DSBLO_2, F2CSA, PIGD, PRINTED_SSIGD, SSIGD, Contender
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import DSBLO_2, F2CSA, PIGD, PRINTED_SSIGD, SSIGD, Contender
 from verify.experiments.convergence_words import described as told_of_losses
 from verify.experiments.convergence_words import rise
-from verify.experiments.courses import Course
 from verify.experiments.kinks_words import Ends
 from verify.experiments.kinks_words import described as told_of_kinks
 from verify.experiments.method_runs import MethodRuns
 from verify.experiments.model import Experiment
 from verify.experiments.tuning import Budget, Tuned
+from verify.experiments.work_cells import Bench
 
 
 def runs_of(name: str, end: float, *, distance: float = 0.0, stopped: str = "", seconds: float = 1e-3) -> MethodRuns:

@@ -9,7 +9,17 @@ import pytest
 
 from spec.exact import Vector
 from verify.experiments import costs, work
-from verify.experiments.costs import ACCURACY, EXACT, F2CSA, ITERATIVE, METHODS, Place, hypergradients, place, solves
+from verify.experiments.costs import (
+    ACCURACY,
+    EXACT,
+    F2CSA,
+    ITERATIVE,
+    METHODS,
+    CostPlace,
+    hypergradients,
+    place,
+    solves,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +64,7 @@ def test_the_counts_are_those_of_the_formulas(rows: list[dict[str, Any]]) -> Non
 def test_a_factor_that_the_lower_level_made_is_not_paid_for_again() -> None:
     here = place(30, 10.0, 3)
     exact, [row] = (
-        costs.Hypergradient(EXACT, here.q, costs.Effort())(here),
+        costs.HypergradientCost(EXACT, here.q, costs.Effort())(here),
         hypergradients(30, 10.0, 3, timed=False, methods=[costs.PREPARED]),
     )
     k = here.free
@@ -64,13 +74,13 @@ def test_a_factor_that_the_lower_level_made_is_not_paid_for_again() -> None:
 
 
 def test_a_method_that_is_wrong_is_not_called_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = costs.Hypergradient.__call__
+    right = costs.HypergradientCost.__call__
 
-    def halved(self: costs.Hypergradient, here: Place) -> tuple[Vector, float, float]:
+    def halved(self: costs.HypergradientCost, here: CostPlace) -> tuple[Vector, float, float]:
         found, operations, solving = right(self, here)
         return (found / 2 if self.method == F2CSA else found), operations, solving
 
-    monkeypatch.setattr(costs.Hypergradient, "__call__", halved)
+    monkeypatch.setattr(costs.HypergradientCost, "__call__", halved)
     [row] = [row for row in hypergradients(20, 10.0, 3, timed=False) if row["method"] == F2CSA]
     assert row["error"] == pytest.approx(0.5, abs=0.01)
     assert row["alpha"] == costs.ALPHAS[-1]
@@ -78,7 +88,7 @@ def test_a_method_that_is_wrong_is_not_called_accurate(monkeypatch: pytest.Monke
 
 def test_a_call_that_is_forgotten_is_made_again_in_full() -> None:
     here = place(30, 10.0, 3)
-    estimate = costs.Hypergradient(F2CSA, here.q, costs.Effort(0.1, 1e-3))
+    estimate = costs.HypergradientCost(F2CSA, here.q, costs.Effort(0.1, 1e-3))
     first = estimate(here)
     assert estimate(here)[1] < first[1]  # it starts where it ended
     estimate.forget()

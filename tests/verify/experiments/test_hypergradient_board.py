@@ -9,11 +9,11 @@ import pytest
 from verify.experiments import hypergradient_board as board
 from verify.experiments.answers import board_field as entrants
 from verify.experiments.answers.board_field import Field
-from verify.experiments.answers.ours import FastF2csa, FastImplicit, PageF2csa
+from verify.experiments.answers.ours import FastF2csa, FastImplicitEntrant, PageF2csa
 from verify.experiments.answers.race import COLD, FRESH, PREPARING, UNIT, WALKING, WANTED
-from verify.experiments.bench import Bench
 from verify.experiments.hypergradient_board_words import described
 from verify.experiments.model import Experiment, Row
+from verify.experiments.work_cells import Bench
 
 
 def rows_of(ratio: float, *, reached: int = len(WANTED), status: str = "", d: int = 100) -> Iterator[Row]:
@@ -33,7 +33,7 @@ def rows_of(ratio: float, *, reached: int = len(WANTED), status: str = "", d: in
 
 
 def told(*rows: Iterator[Row], absent: tuple[str, ...] = ()) -> Experiment:
-    field = Field((FastImplicit(), FastF2csa()), absent)
+    field = Field((FastImplicitEntrant(), FastF2csa()), absent)
     return described([row for each in rows for row in each], field, "quick", 0)
 
 
@@ -69,7 +69,7 @@ def test_no_second_stands_on_the_page() -> None:
 
 
 def test_a_small_board_from_end_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entrants, "OURS", (FastImplicit(), FastF2csa(), PageF2csa()))
+    monkeypatch.setattr(entrants, "OURS", (FastImplicitEntrant(), FastF2csa(), PageF2csa()))
     monkeypatch.setattr(entrants, "PUBLIC", ())
     monkeypatch.setattr(board, "CONDITIONS", {"quick": (10.0,)})
     monkeypatch.setattr(board, "COUNTS", {"small": (1, 2, 2, 1)})

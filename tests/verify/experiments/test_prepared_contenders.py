@@ -8,9 +8,9 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.budgeted_run import run
-from verify.experiments.contenders import DSBLO, DSBLO_2, F2CSA, PARENT, PIGD, SSIGD, ZEROTH, Contender
-from verify.experiments.courses import Course
+from verify.experiments.compared_methods import DSBLO, DSBLO_2, F2CSA, PARENT, PIGD, SSIGD, ZEROTH, Contender
 
 COURSES = (Course("paper", 0.1, 12, 10.0, 3), Course("coupled", 0.1, 12, 10.0, 3))
 ROUNDED, STOPPED = 1e-9, 0.05

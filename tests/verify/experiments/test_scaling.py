@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from verify.experiments.bench import Bench
 from verify.experiments.scaling import dimensions, largest_within, run
+from verify.experiments.work_cells import Bench
 
 
 @pytest.mark.parametrize(("gigabytes", "largest"), [(0, 400), (1, 2000), (5, 4000), (10, 4000), (11, 8000), (99, 8000)])

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from verify.experiments.bench import Bench
-from verify.experiments.contenders import DESCENT, DSBLO_2, F2CSA, PARENT, PIGD, SSIGD, ZEROTH
-from verify.experiments.courses import Course
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import DESCENT, DSBLO_2, F2CSA, PARENT, PIGD, SSIGD, ZEROTH
 from verify.experiments.tuning import FURTHER, LENGTHS, Budget, Judging, Tuned, left, share, trials, tuned
+from verify.experiments.work_cells import Bench
 
 COURSE = Course("paper", 0.1, 3, 10.0, 7)
 

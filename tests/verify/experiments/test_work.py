@@ -11,13 +11,13 @@ from f2csa_ref.baselines.fast_implicit import FastImplicit
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.objectives import QuadraticObjectives
 from verify.experiments import work
-from verify.experiments.contenders import DSBLO_2, F2CSA, PIGD, SSIGD, ZEROTH, Contender
+from verify.experiments.benchmark_problems import Course
+from verify.experiments.compared_methods import DSBLO_2, F2CSA, PIGD, SSIGD, ZEROTH, Contender
 from verify.experiments.costs import place
-from verify.experiments.courses import Course
-from verify.experiments.work import Blocks, factoring
+from verify.experiments.work import WorkBlocks, factoring
 
-ALL_DENSE = Blocks(m=6)
-FAMILY = Blocks(m=6, g_xx=0, g_xy=0)
+ALL_DENSE = WorkBlocks(m=6)
+FAMILY = WorkBlocks(m=6, g_xx=0, g_xy=0)
 
 
 def test_each_kind_of_call_is_counted() -> None:
@@ -32,16 +32,16 @@ def test_each_kind_of_call_is_counted() -> None:
 def test_products_with_the_identity_are_free() -> None:
     at = Course("paper", 0.1, 6, 10.0, 0)
     assert isinstance(at.objectives, QuadraticObjectives)
-    assert Blocks.of(at.objectives) == FAMILY
+    assert WorkBlocks.of(at.objectives) == FAMILY
     assert FAMILY.products({"grad_x_g": 2}) == FAMILY.products({"cross_products": 3}) == 0
     coupled = Course("coupled", 0.1, 6, 10.0, 0).objectives
     assert isinstance(coupled, QuadraticObjectives)
-    assert Blocks.of(coupled).A == 2.0
+    assert WorkBlocks.of(coupled).A == 2.0
 
 
 def test_multipliers_of_held_coordinates_are_asked_for_only_where_bounds_move() -> None:
     assert FAMILY.products({"hessian_products": 1}) == 0
-    assert Blocks(m=6, A=2.0).products({"hessian_products": 1}) == 1
+    assert WorkBlocks(m=6, A=2.0).products({"hessian_products": 1}) == 1
 
 
 def test_a_factor_of_the_lower_level_is_used_again() -> None:
@@ -56,13 +56,13 @@ def test_an_implicit_gradient_costs_what_it_costs_in_the_experiment_on_scaling()
     here = place(40, 10.0, 0)
     _, counts = FastImplicit(here.q, "best")(here.x, here.lower)
     page = implicit_gradient(here.q, here.x, lower=here.lower)
-    assert Blocks.of(here.q).products(page.counts) * 2 * 40**2 == pytest.approx(work.operations(counts, 40))
+    assert WorkBlocks.of(here.q).products(page.counts) * 2 * 40**2 == pytest.approx(work.operations(counts, 40))
 
 
 def test_every_answer_pays_for_its_lower_level() -> None:
     at = Course("paper", 0.1, 12, 10.0, 0)
     assert isinstance(at.objectives, QuadraticObjectives)
-    blocks, spent = Blocks.of(at.objectives), {}
+    blocks, spent = WorkBlocks.of(at.objectives), {}
     for name in (F2CSA, SSIGD, DSBLO_2, PIGD, ZEROTH):
         counts: Counter[str] = Counter()
         method, rng = Contender(name, 0.1).method(at, counts), np.random.default_rng(0)

@@ -14,13 +14,13 @@ from verify.method.exact_player import exact_array, minimise, play, space_of
 from verify.method.lines import FORMULAS, edited
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import Call
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 F = Fraction
 PLACES = ("two-of-three", "random-3x5x4", "every-term-square", "interior")
 
 
-def stages_of(name: str) -> tuple[Setting, dict[str, tuple[F, ...]]]:
+def stages_of(name: str) -> tuple[ExactSetting, dict[str, tuple[F, ...]]]:
     setting = place_of(name).setting(alpha=F(1, 10))
     made = evaluate(setting)
     return setting, {"y_star": made.y_star, "lam": made.lam, "rho": made.rho, "y_penalty": made.y_penalty}

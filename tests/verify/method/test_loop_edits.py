@@ -13,21 +13,21 @@ from spec import OuterParameters
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop
 from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.algorithm_2.loop_draws import search_outputs, search_queries
-from verify.conformance.outer import Trial, listen
+from verify.conformance.outer import LoopTrial, listen
 from verify.method.loop_edits import ANSWERS, EDITS, INTERVALS, SERIES, LineEdit, replacements
 from verify.method.query_laws import LAWS, distribution
-from verify.method.run_series import Series
-from verify.subjects.protocol import Stages
+from verify.method.run_series import RunSeries
+from verify.subjects.protocol import StageCalls
 
 
-def series(s: Any) -> Series:
+def series(s: Any) -> RunSeries:
     """What a planted loop has made so far, as rows."""
     t = len(s.gs)
     path = np.array(s.path)
     x_next = path[1 : t + 1] if len(path) > t else np.vstack([path[1:], [s.x]])
     names = {"z": np.array(s.z), "g": np.array(s.gs), "x": path[:t], "x_next": x_next, "step": np.array(s.steps[:t])}
     more = {"path": path, "x_bar": getattr(s, "x_bar", None), "D": s.q.D, "eta": s.q.eta, "M": s.q.M, "K": s.q.K}
-    return Series(names | more, s.q.M)
+    return RunSeries(names | more, s.q.M)
 
 
 def with_cut(edit: LineEdit) -> PlantedLoop:
@@ -70,7 +70,7 @@ def with_choice(edit: LineEdit) -> PlantedLoop:
 
 
 def sentences(subject: PlantedLoop) -> list[list[str]]:
-    return [[explanation.sentence for explanation in blame.explanations] for blame in explain_loop(Stages(subject))]
+    return [[explanation.sentence for explanation in blame.explanations] for blame in explain_loop(StageCalls(subject))]
 
 
 PLANT: dict[str, tuple[Callable[[LineEdit], PlantedLoop], Sequence[LineEdit]]] = {
@@ -92,13 +92,15 @@ def test_an_edit_is_told_in_its_words(name: str, edit: LineEdit) -> None:
     assert [edit.words in words for line in found for words in line].count(True) == 1, found
 
 
-MANY = Trial("many-blocks", (0.9, -0.6), OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=0.04, M=2, K=5),
-             (0.3, 0.2), (0.7, 1.1))  # fmt: skip
+MANY = LoopTrial(
+    "many-blocks", (0.9, -0.6), OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=0.04, M=2, K=5),
+    (0.3, 0.2), (0.7, 1.1),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("edit", EDITS["choices"], ids=[edit.words for edit in EDITS["choices"]])
 def test_a_choice_of_the_output_is_told_over_many_runs(edit: LineEdit) -> None:
-    stages = Stages(with_choice(edit))
+    stages = StageCalls(with_choice(edit))
     rules = search_outputs([listen(stages, MANY, seed) for seed in range(600)])
     assert any(edit.words in rule.sentence for rule in rules), [rule.sentence for rule in rules]
 
@@ -125,7 +127,7 @@ def test_a_law_is_that_of_its_draws_and_of_no_others(law: LineEdit) -> None:
 @pytest.mark.parametrize("law", LAWS, ids=[law.words for law in LAWS])
 def test_draws_of_a_law_are_told(law: LineEdit) -> None:
     place = iter(DRAWN[law.words])
-    stages = Stages(PlantedLoop(share=lambda s: float(next(place))))  # as every share
+    stages = StageCalls(PlantedLoop(share=lambda s: float(next(place))))  # as every share
     (rule,) = search_queries([listen(stages, MANY, seed) for seed in range(100)])
     assert law.words in rule.sentence
 

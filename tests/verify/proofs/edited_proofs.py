@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from verify.proofs.kernel.coq_checking import Outcome
+from verify.proofs.kernel.coq_checking import CoqOutcome
 from verify.proofs.kernel.coq_sources import read_sources
 from verify.proofs.kernel.proof_record import ProofRecord, load_record
 
@@ -27,7 +27,7 @@ def edit(folder: Path, name: str, *changes: tuple[str, str]) -> ProofRecord:
     return RECORD.model_copy(update={"sources": RECORD.sources | {name: read_sources(folder)[name].digest}})
 
 
-def lines(outcome: Outcome) -> tuple[str, ...]:
+def lines(outcome: CoqOutcome) -> tuple[str, ...]:
     """Why it is refused, each in a line."""
     assert outcome.state == "refused"
     assert all("\n" not in line for line in outcome.refusals)

@@ -13,7 +13,7 @@ from tests.verify.proofs.edited_proofs import OPENING, RECORD, edit, lines, need
 from verify.cli.main import invoke
 from verify.proofs.kernel import coq_checking, proof_record
 from verify.proofs.kernel import standings as standings_module
-from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.coq_run import ALLOWED, CoqRun, axioms_in
 from verify.proofs.kernel.coq_sources import CoqSource
 from verify.proofs.kernel.proof_record import ProofRecord, digest
@@ -209,9 +209,9 @@ def test_no_variable_has_coq_read_other_libraries(
 
 
 def test_another_version_is_told_beside_the_one_on_record() -> None:
-    words = Outcome("re-checked", "9.0.0", (), on_record="8.16.1").words
+    words = CoqOutcome("re-checked", "9.0.0", (), on_record="8.16.1").words
     assert words == "re-checked in this run with Coq 9.0.0 (on record: 8.16.1)"
-    assert "on record" not in Outcome("re-checked", "8.16.1", (), on_record="8.16.1").words
+    assert "on record" not in CoqOutcome("re-checked", "8.16.1", (), on_record="8.16.1").words
 
 
 TINY = """From Coq Require Import Reals.
@@ -239,7 +239,7 @@ class Tiny:
         assert made is not None
         self.record = made
 
-    def check(self, record: ProofRecord | None, *changes: tuple[str, str]) -> Outcome:
+    def check(self, record: ProofRecord | None, *changes: tuple[str, str]) -> CoqOutcome:
         """Check the file after changes, its hash renewed."""
         text = TINY
         for old, new in changes:

@@ -23,18 +23,18 @@ from verify.proofs.kernel.coq_run import CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, needed, read_sources
 from verify.proofs.kernel.theorems import load_theorems
 from verify.truth.certificates.certificate import Certificate
-from verify.truth.certificates.certification import Bound, certify
+from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
 from verify.truth.certificates.integer_polynomials import is_positive
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Scenario, exact_error
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not on the path")
-FAMILIES: dict[str, Family] = dict(regular_instances())
+FAMILIES: dict[str, PenaltyFamily] = dict(regular_instances())
 
 
 def made(name: str, quantity: str, exponent: int, side: str = "upper", **scenario: object) -> Certificate:
-    bound = Bound(exponent=exponent, quantity=quantity, side=side)  # type: ignore[arg-type]
+    bound = WantedBound(exponent=exponent, quantity=quantity, side=side)  # type: ignore[arg-type]
     return certify(FAMILIES[name], Scenario(**scenario), bound, Fraction(1, 8))  # type: ignore[arg-type]
 
 

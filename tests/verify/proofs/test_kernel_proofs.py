@@ -15,7 +15,7 @@ from tests.verify.proofs.edited_proofs import OPENING, RECORD, edit, lines, need
 from verify.cli.claims import proof_lines
 from verify.cli.main import invoke
 from verify.proofs.kernel import standings as standings_module
-from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.coq_run import ALLOWED
 from verify.proofs.kernel.coq_sources import FOLDER, uncommented
 from verify.proofs.kernel.proof_record import RecordedDefinition
@@ -149,7 +149,7 @@ def test_a_report_runs_no_coq_and_never_says_re_checked(monkeypatch: pytest.Monk
 
 
 def test_what_is_refused_proves_nothing() -> None:
-    refused = Outcome("refused", "8.16.1", (), ("shift.v is missing",))
+    refused = CoqOutcome("refused", "8.16.1", (), ("shift.v is missing",))
     assert {one.grade for one in standings("bias-bound/T3", refused)} == {"no proof"}
     assert all(one.headline.startswith("no proof counts: refused: shift.v") for one in standings("bias-bound", refused))
 

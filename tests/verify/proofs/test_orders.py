@@ -14,7 +14,7 @@ from spec.base_orders import load_base_orders
 from verify.cli.main import invoke
 from verify.proofs.orders.expressions import evaluate, names_in, parse, split
 from verify.proofs.orders.inference import Following
-from verify.proofs.orders.ledger import Ledger
+from verify.proofs.orders.ledger import OrderLedger
 from verify.proofs.orders.order import (
     ONE,
     ZERO,
@@ -237,7 +237,7 @@ def test_orders_that_rest_on_themselves_are_refused():
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_every_expression_of_the_data_is_sound(reading):
-    ledger = Ledger(load_claims(), load_base_orders(), reading)
+    ledger = OrderLedger(load_claims(), load_base_orders(), reading)
     assert len(ledger.entries) > 40
     for entry in ledger.entries:
         assert entry.inference.by.rstrip(".") == entry.inference.by, entry.full_id
@@ -245,7 +245,7 @@ def test_every_expression_of_the_data_is_sound(reading):
     for text in [*base.definitions.values(), *base.links.values(), *base.as_written.values(), *base.repaired.values()]:
         parse(text)
     known = {*base.limits, *base.parameters, *base.constants, *ledger.definitions, *(q for q, _ in ledger.sources)}
-    other = Ledger(load_claims(), base, next(r for r in READINGS if r != reading))
+    other = OrderLedger(load_claims(), base, next(r for r in READINGS if r != reading))
     assert set(base.symbols) <= known | set(other.definitions) | {q for q, _ in other.sources}, "a symbol of nothing"
 
 

@@ -16,8 +16,8 @@ from spec import InvalidInputError, parse_problem
 from spec.claims import find
 from verify.cli.main import invoke
 from verify.proofs.notation import function, problem_in_words, term
-from verify.proofs.refutation.candidates import Candidate, places, random_candidate, smallest_first
-from verify.proofs.refutation.model import Case
+from verify.proofs.refutation.candidates import RefutationCandidate, places, random_candidate, smallest_first
+from verify.proofs.refutation.model import RefutationCase
 from verify.proofs.refutation.search import _TARGETS, _search, minimal_counterexample, refutable, shrink
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
@@ -46,7 +46,9 @@ def breaks(claim, candidate, reading="as-written"):
     if problem is None:
         return False
     statement = find(claim)
-    case = Case(problem, candidate.x, statement.interpreted(reading), reading, statement.assertion(reading).bound)
+    case = RefutationCase(
+        problem, candidate.x, statement.interpreted(reading), reading, statement.assertion(reading).bound
+    )
     return _TARGETS[claim].decide(case) is not None
 
 
@@ -108,7 +110,7 @@ def all_signs(weight):
                 for k, size, sign in zip(support, sizes, signs, strict=True):
                     values[k] = size * sign
                 if values[blocks.index("g.yy")] > 0:
-                    yield Candidate(1, 1, 1, tuple(values))
+                    yield RefutationCandidate(1, 1, 1, tuple(values))
 
 
 @pytest.mark.parametrize("claim", sorted(set(BROKEN) - {"bias-bound/hessian-lipschitz"}))

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from verify.report.badge import COLOURS, LABEL_COLOUR, Badge, badge_of
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 

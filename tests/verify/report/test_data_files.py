@@ -18,8 +18,8 @@ from tests.verify.campaign.baseline.reports import exact, level, rate, result
 from tests.verify.campaign.baseline.reports import report as report_of
 from verify.cli.exports import schemas
 from verify.report.data_files import BULKY, EVIDENCE, FILE, REQUIRED, data_files, rejoined
-from verify.report.faces import Report, report_schema
 from verify.report.model import FIRST_SCHEMA, SCHEMA
+from verify.report.report_files import Report, report_schema
 
 EVIDENCES = st.lists(
     st.one_of(

@@ -13,9 +13,9 @@ from rich.console import Console
 
 from spec.errors import InvalidInputError
 from verify.cli.folder import FILES
-from verify.report.faces import Report, render_json, report_schema, write
 from verify.report.junit import render_junit
 from verify.report.markdown import render_markdown
+from verify.report.report_files import Report, render_json, report_schema, write
 from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 

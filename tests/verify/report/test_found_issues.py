@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from verify.report.faces import Report
 from verify.report.found_issues import Issue, SourceLine, SourceTree, issues_of, told
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.summary_row import SummaryRow
 from verify.verdict import Verdict
 

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, report
 from verify.cli.spelling import in_ascii
-from verify.report.faces import Report
 from verify.report.headline import LINES, headline, plain
+from verify.report.report_files import Report
 from verify.report.site.answer import answer
 from verify.report.site.failure_causes import causes
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 
 
 def shown(renderable: object, width: int = 80) -> list[str]:
@@ -28,14 +28,14 @@ def test_the_answer_and_each_cause_are_told_in_a_score_of_lines() -> None:
     assert len(lines) <= LINES
     assert lines[0].startswith("Does the paper hold? Not as written.")
     said = " ".join(" ".join(lines).split())
-    for cause in causes(Site.of(failing())):
+    for cause in causes(SiteFrame.of(failing())):
         assert f"{cause.number} ✗ {cause.text.title}: " in said
     assert "With -v each statement has a row." in said
 
 
 def test_the_words_are_those_of_the_front_page() -> None:
     made = failing()
-    site = Site.of(made).at_front
+    site = SiteFrame.of(made).at_front
     said = " ".join(" ".join(shown(headline(made))).split())
     told = answer(site, causes(site))
     assert plain(told.repaired) in said

@@ -10,8 +10,8 @@ import pytest
 
 import verify
 from spec.claims import find
-from verify.report.faces import POINT, Report
 from verify.report.model import NAMED
+from verify.report.report_files import POINT, Report
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from verify.report.faces import Report
 from verify.report.outline import anchor, outline
+from verify.report.report_files import Report
 
 
 def test_keeps_the_order_of_the_claims_and_drops_those_outside_the_run(report: Report, claims: dict) -> None:

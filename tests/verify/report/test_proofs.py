@@ -6,10 +6,10 @@ import pytest
 
 from spec import load_claims
 from tests.verify.report.site.parsed import together
-from verify.report.faces import Report
 from verify.report.markdown import render_markdown
 from verify.report.outline import outline
 from verify.report.proof_breaks import proof_breaks
+from verify.report.report_files import Report
 from verify.report.summary_row import SummaryRow
 
 

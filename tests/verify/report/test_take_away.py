@@ -15,13 +15,13 @@ from spec.files import write_files
 from tests.verify.report.site.story_reports import FELL, both, report
 from tests.verify.report.test_experiment_page import FOUND
 from verify.report.experiment_page import files
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.take_away import as_pdf, as_svg, plots_of
 
 
 @pytest.fixture(scope="module")
 def plots() -> dict[str, str | bytes]:
-    return plots_of(Site.of(report(both("bias-bound/T3", FELL, -2.0))))
+    return plots_of(SiteFrame.of(report(both("bias-bound/T3", FELL, -2.0))))
 
 
 def contents(pdf: bytes) -> bytes:
@@ -38,7 +38,7 @@ def contents(pdf: bytes) -> bytes:
 
 def test_each_statement_that_is_drawn_has_both_files(plots: dict[str, str | bytes]) -> None:
     assert set(plots) == {"bias-bound.T3.svg", "bias-bound.T3.pdf"}
-    assert plots == plots_of(Site.of(report(both("bias-bound/T3", FELL, -2.0))))
+    assert plots == plots_of(SiteFrame.of(report(both("bias-bound/T3", FELL, -2.0))))
 
 
 def test_the_svg_stands_alone(plots: dict[str, str | bytes]) -> None:

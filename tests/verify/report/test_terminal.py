@@ -9,9 +9,9 @@ from rich.console import Console
 
 from verify.cli.spelling import in_ascii, spelt
 from verify.report import wording
-from verify.report.faces import Report
 from verify.report.model import Result
-from verify.report.terminal import FEW, Numbers, Summary, numbers_of, summary_table, told
+from verify.report.report_files import Report
+from verify.report.terminal import FEW, Summary, TerminalNumbers, numbers_of, summary_table, told
 from verify.verdict import Verdict
 
 MARKS = {status.mark for status in wording.STATUSES.values()}
@@ -67,7 +67,7 @@ def test_spelt_columns_are_columns(report: Report, claims: dict, width: int) -> 
 
 def test_few_results_have_numbers_and_many_a_table(report: Report, claims: dict) -> None:
     few = report.model_copy(update={"results": report.results[:1] * FEW})
-    assert isinstance(told(few, claims), Numbers)
+    assert isinstance(told(few, claims), TerminalNumbers)
     many = report.model_copy(update={"results": report.results[:1] * (FEW + 1)})
     assert isinstance(told(many, claims), Summary)
     assert isinstance(told(report.model_copy(update={"results": ()}), claims), Summary)

@@ -13,7 +13,7 @@ from tests.verify.conformance.optimisers import right
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject, SubjectFaultError, require_stages
 from verify.subjects.adapters import Batched, EndToEnd, Reparametrised
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def by_multipliers(problem: Any, x: Any, lam1: float, lam2: float, rng: Any) -> Any:
@@ -32,7 +32,7 @@ def rows(problem: Any, X: Any, call: Any, rng: Any) -> Any:
 
 
 def statuses(subject: Any) -> list[str]:
-    return [found.status for found in look(Stages(subject), only=["hypergradient"]).findings]
+    return [found.status for found in look(StageCalls(subject), only=["hypergradient"]).findings]
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_another_shape_of_what_is_wrong_does_not(subject: Any) -> None:
 
 
 def test_many_samples_are_one_batch() -> None:
-    found = look(Stages(Batched(rows)), only=["samples"]).findings
+    found = look(StageCalls(Batched(rows)), only=["samples"]).findings
     assert [finding.status for finding in found] == ["agrees"]
 
 
 def test_batches_of_another_shape_are_a_fault() -> None:
-    seen = look(Stages(Batched(lambda problem, X, call, rng: np.zeros(len(X)))), only=["hypergradient"])
+    seen = look(StageCalls(Batched(lambda problem, X, call, rng: np.zeros(len(X)))), only=["hypergradient"])
     assert "hypergradient_batch must return shape (4, 1); got (4,)" in seen.faults[0]
 
 
@@ -117,7 +117,7 @@ def test_tensors_are_answers_without_a_warning(graph: bool, device: str) -> None
         def activation(self, *asked: Any) -> Any:
             return Tensor([0.5, 1.0], requires_grad=graph, device=device)
 
-    found = Stages(Foreign()).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
+    found = StageCalls(Foreign()).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
     assert found.tolist() == [0.5, 1.0]
 
 
@@ -129,4 +129,4 @@ def test_a_tensor_of_short_numbers_is_still_refused() -> None:
             return np.array([0.5, 1.0], dtype=np.float32)
 
     with pytest.raises(SubjectFaultError, match="work in float64"):
-        Stages(Short()).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
+        StageCalls(Short()).activation(np.zeros(2), np.ones(2), 0.1, 0.1)

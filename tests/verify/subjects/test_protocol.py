@@ -9,7 +9,7 @@ import pytest
 
 from spec.atlas import find
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 X = np.array([1.0])
 
@@ -22,7 +22,7 @@ def noisy_call(N_g: int) -> Call:
 
 def test_supplied_draws_are_used_in_place_of_the_generator() -> None:
     problem = find("toy1").problem
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     assert stages.use_draws
     quiet = stages.hypergradient(problem.model_copy(update={"noise": type(problem.noise)()}), X, Call(0.1))
     noisy = stages.hypergradient(problem, X, noisy_call(3))
@@ -37,7 +37,7 @@ def test_a_subject_cannot_tread_on_the_draws() -> None:
             return np.zeros(1)
 
     call = noisy_call(2)
-    Stages(Treads()).hypergradient(find("toy1").problem, X, call)
+    StageCalls(Treads()).hypergradient(find("toy1").problem, X, call)
     assert call.draws is not None
     assert np.isfinite(call.draws["f_x"]).all()
 
@@ -49,7 +49,7 @@ def test_a_subject_that_says_nothing_about_draws_uses_none() -> None:
         def activation(self, h: Any, lam: Any, h_width: float, lam_width: float) -> Any:
             return h
 
-    assert not Stages(Plain()).use_draws
+    assert not StageCalls(Plain()).use_draws
 
 
 class Answers:
@@ -79,7 +79,7 @@ class Tensor:
 
 
 def activation_of(answer: Any) -> Any:
-    return Stages(Answers(answer)).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
+    return StageCalls(Answers(answer)).activation(np.zeros(2), np.ones(2), 0.1, 0.1)
 
 
 @pytest.mark.parametrize("answer", [Tensor([0.5, 1.0]), [0.5, 1], (0.5, 1.0), np.array([0.5, 1.0])])
@@ -117,4 +117,4 @@ def test_python_s_own_word_for_what_is_not_there_is_a_refusal_too():
             raise NotImplementedError("not for such a problem")
 
     with pytest.raises(MissingCapabilityError, match="does not support this lower_level: not for such a problem"):
-        Stages(Partial()).lower_level(find("toy1").problem, np.ones(1))
+        StageCalls(Partial()).lower_level(find("toy1").problem, np.ones(1))

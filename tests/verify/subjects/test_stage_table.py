@@ -10,7 +10,7 @@ import pytest
 
 from verify.subjects import ReferenceSubject
 from verify.subjects.adapters import EndToEnd
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked, Value, values
 from verify.subjects.wire.messages import PARAMS, RESULTS
 
@@ -50,7 +50,7 @@ def test_the_document_says_what_a_row_says(line: tuple[str, str, str]) -> None:
 @pytest.mark.parametrize("stage", ROWS)
 def test_methods_and_messages_have_the_rows_names(stage: Asked) -> None:
     row = ROWS[stage]
-    for method in (getattr(EndToEnd if stage == END_TO_END else ReferenceSubject, stage), getattr(Stages, stage)):
+    for method in (getattr(EndToEnd if stage == END_TO_END else ReferenceSubject, stage), getattr(StageCalls, stage)):
         assert tuple(inspect.signature(method).parameters)[1:] == row.takes
     assert list(PARAMS[stage].model_fields) == [value.name for value in row.sends]
     assert list(RESULTS[stage].model_fields) == [value.name for value in row.gives]

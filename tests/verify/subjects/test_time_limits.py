@@ -9,7 +9,7 @@ import pytest
 from spec.errors import InvalidInputError
 from verify.campaign import run as campaign
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import StageFaultError, Stages
+from verify.subjects.protocol import StageCalls, StageFaultError
 from verify.subjects.time_limits import SharedClock, TimedSubject, overdue, timed_alike, timed_here
 
 HERE = "tests.verify.subjects.hanging_subjects"
@@ -115,7 +115,7 @@ def test_the_oracles_time_is_not_the_subjects():
     timed.optimise(oracle, *_outer_arguments())
     assert seen[:2] == [0.0, None]
     assert cells[0] == 0.0
-    assert Stages(timed).offers("penalty_runs")
+    assert StageCalls(timed).offers("penalty_runs")
 
 
 def _outer_arguments():

@@ -16,7 +16,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian, exact_minimiser
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 
 
 def quadratic(f, g, A, B, b, **more) -> Quadratic:
@@ -34,13 +34,13 @@ TOY2 = quadratic({"y": [1]}, {"yy": [[1]], "xy": [[-1]]}, [[0]], [[-1]], [0])
 KINK = quadratic({"x": [-1], "y": [2]}, {"yy": [[1]], "xy": [[-1]]}, [[0]], [[1]], [0])
 
 
-def regular_instances() -> list[tuple[str, Family]]:
+def regular_instances() -> list[tuple[str, PenaltyFamily]]:
     """Every quadratic atlas instance at whose point F has a gradient."""
     found = []
     for name, instance in atlas().items():
         problem = getattr(instance.problem, "quadratic", instance.problem)
         if isinstance(problem, Quadratic) and not {"weakly-active", "infeasible"} & instance.strata:
-            found.append((name, Family.at(problem, instance.x)))
+            found.append((name, PenaltyFamily.at(problem, instance.x)))
     return found
 
 
@@ -60,10 +60,10 @@ def problems_at_points(draw, largest: int = 4) -> tuple[Quadratic, tuple[Fractio
 
 
 @st.composite
-def regular_families(draw, largest: int = 3) -> Family:
+def regular_families(draw, largest: int = 3) -> PenaltyFamily:
     """A problem at x = 0, where its first rows bind with positive multipliers by construction."""
     problem = draw(problems(largest))
-    return Family.at(problem, [0] * problem.n)
+    return PenaltyFamily.at(problem, [0] * problem.n)
 
 
 @dataclass(frozen=True)

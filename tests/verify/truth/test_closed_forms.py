@@ -14,7 +14,7 @@ from verify.truth.closed_forms import CLOSED, LARGEST, LONGEST, closed_form, clo
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import variance_function
 from verify.truth.pair import holder_bias
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Scenario, exact_error
 
 positive = st.builds(Fraction, st.integers(1, 6), st.integers(1, 4))
@@ -22,9 +22,9 @@ ALPHA = sp.Symbol("alpha", positive=True)
 NOISE = {"sigma_f": "1/10", "sigma_g": "1/3"}
 
 
-def family(name: str) -> Family:
+def family(name: str) -> PenaltyFamily:
     found = find(name)
-    return Family.at(quadratic_of(found.problem), found.x)
+    return PenaltyFamily.at(quadratic_of(found.problem), found.x)
 
 
 def read(text: str) -> sp.Expr:
@@ -57,7 +57,9 @@ def read(text: str) -> sp.Expr:
 
 
 def test_toy1_has_the_bias_everybody_can_derive_by_hand():
-    (bias, frozen) = (closed_form(Family.at(TOY1, [1]), Scenario(dual_term=d), "T3") for d in ("cancelled", "frozen"))
+    (bias, frozen) = (
+        closed_form(PenaltyFamily.at(TOY1, [1]), Scenario(dual_term=d), "T3") for d in ("cancelled", "frozen")
+    )
     assert bias.printed.text == "|−α²/(1 + α²)| = α²/(1 + α²)"
     assert bias.printed.latex == r"|-\frac{\alpha^{2}}{1 + \alpha^{2}}| = \frac{\alpha^{2}}{1 + \alpha^{2}}"
     assert frozen.printed.text == "|(1 + α² − α⁴)/(α²(1 + α²))| = |1 + α² − α⁴|/(α²(1 + α²))"
@@ -66,7 +68,9 @@ def test_toy1_has_the_bias_everybody_can_derive_by_hand():
 
 def test_another_instance_has_another_formula():
     halved = quadratic({"y": [1]}, {"yy": [[1]]}, [[1]], [["1/2"]], [0])
-    assert closed_form(Family.at(halved, [1]), Scenario(), "T3").printed.text == "|−8α²/(1 + 4α²)| = 8α²/(1 + 4α²)"
+    assert (
+        closed_form(PenaltyFamily.at(halved, [1]), Scenario(), "T3").printed.text == "|−8α²/(1 + 4α²)| = 8α²/(1 + 4α²)"
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -90,7 +94,7 @@ def test_it_equals_the_exact_function_with_errors_spent(made, quantity, dual_ter
 @pytest.mark.parametrize("pairing", ["independent", "common"])
 def test_the_variance_from_the_draws_equals_the_one_from_the_noise_models(model, pairing):
     for _, made in regular_instances():
-        noisy = Family.at(made.problem.model_copy(update={"noise": Noise(model=model, **NOISE)}), made.x)
+        noisy = PenaltyFamily.at(made.problem.model_copy(update={"noise": Noise(model=model, **NOISE)}), made.x)
         formula = closed_variance(noisy, pairing)
         if formula is None:
             continue
@@ -124,14 +128,14 @@ def test_what_is_printed_is_the_formula(dual_term):
 def test_a_large_instance_and_a_jump_have_none():
     assert closed_form(family("experiment-5d"), Scenario(), "T3") is None
     jumping = TOY1.model_copy(update={"noise": Noise(model="jump", sigma_g=1)})
-    assert closed_variance(Family.at(jumping, [1]), "common") is None
+    assert closed_variance(PenaltyFamily.at(jumping, [1]), "common") is None
 
 
 def test_near_a_kink_the_bias_is_one_half_for_every_alpha():
     width = Fraction(1, 10)
     for alpha in (Fraction(1, 4), Fraction(1, 90)):
         x = alpha**2 * width
-        assert error(Family.at(TOY2, [x]), Scenario(rho=(x / width,)), "bias")(alpha) == (Fraction(1, 2),)
+        assert error(PenaltyFamily.at(TOY2, [x]), Scenario(rho=(x / width,)), "bias")(alpha) == (Fraction(1, 2),)
 
 
 def test_a_hessian_that_is_only_hoelder_has_bias_alpha_to_the_two_s():

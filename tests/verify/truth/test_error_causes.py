@@ -16,7 +16,7 @@ from verify.truth import lower_level
 from verify.truth.error_causes import CAUSES, METHOD, PARTS, ErrorCauses, StageValues, is_split
 from verify.truth.error_enclosure import Estimated, enclose
 from verify.truth.lower_level import DegenerateLowerLevelError
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 ALPHAS = (Fraction(1, 10), Fraction(1, 50))
 
@@ -62,7 +62,7 @@ def places():
     found = []
     for problem, x in REGULAR:
         with suppress(DegenerateLowerLevelError):
-            found += [ErrorCauses.at(Setting(problem, x, alpha)) for alpha in ALPHAS]
+            found += [ErrorCauses.at(ExactSetting(problem, x, alpha)) for alpha in ALPHAS]
     assert len(found) >= 50
     return found
 
@@ -101,7 +101,7 @@ def test_causes_add_up_exactly_on_random_problems(problem_at, data):
     problem, x = problem_at
     alpha, term = data.draw(st.sampled_from(ALPHAS)), data.draw(st.sampled_from(["cancelled", "frozen"]))
     try:
-        here = ErrorCauses.at(Setting(problem, x, alpha, REPAIRED.choose(dual_term=term)))
+        here = ErrorCauses.at(ExactSetting(problem, x, alpha, REPAIRED.choose(dual_term=term)))
     except InvalidInputError:
         return
     told, answer = drawn_stages(data, problem), data.draw(vectors(problem.n))
@@ -132,7 +132,7 @@ def test_where_every_stage_is_right_the_methods_bias_is_left(places):
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_the_methods_bias_has_its_closed_form(alpha):
     """One moving row, f linear: nothing along the shift of y, and alpha^2 / (1 + alpha^2) by the row's gap."""
-    here = ErrorCauses.at(Setting(TOY1, (Fraction(1),), alpha))
+    here = ErrorCauses.at(ExactSetting(TOY1, (Fraction(1),), alpha))
     causes = here.split(right(here.setting), here.formula(right(here.setting)))
     assert [abs(causes[name][0]) for name in METHOD] == [0, alpha**2 / (1 + alpha**2)]
 
@@ -179,10 +179,10 @@ def test_a_kept_dual_term_is_a_part_of_its_own(places):
 
 def test_what_cannot_be_split_is_refused_in_one_line():
     with pytest.raises(DegenerateLowerLevelError):
-        ErrorCauses.at(Setting(TOY1, (Fraction(0),)))
+        ErrorCauses.at(ExactSetting(TOY1, (Fraction(0),)))
     with pytest.raises(InvalidInputError, match="dual_term: must be frozen or cancelled"):
-        ErrorCauses.at(Setting(TOY1, (Fraction(1),), reading=REPAIRED.choose(dual_term="map")))
-    here = ErrorCauses.at(Setting(TOY1, (Fraction(1),), Fraction(1, 10)))
+        ErrorCauses.at(ExactSetting(TOY1, (Fraction(1),), reading=REPAIRED.choose(dual_term="map")))
+    here = ErrorCauses.at(ExactSetting(TOY1, (Fraction(1),), Fraction(1, 10)))
     told = right(here.setting)
     with pytest.raises(InvalidInputError, match=r"^lam: must have length 1"):
         here.split(replace(told, lam=()), (Fraction(1),))

@@ -13,7 +13,7 @@ from spec import InvalidInputError, Noise
 from tests.verify.truth.problems import TOY1, quadratic, random_rows, regular_families, regular_instances
 from verify.truth.algebra.numbers import PRECISION, Real, ball
 from verify.truth.noise import variance, variance_function
-from verify.truth.penalty_functions import Family, minimiser
+from verify.truth.penalty_functions import PenaltyFamily, minimiser
 from verify.truth.scenario import Scenario
 
 S = Fraction(1, 10)
@@ -78,7 +78,7 @@ def exponent(family, pairing) -> int | None:
     return -round(np.log2(float(ratio)))
 
 
-AT_THE_ORIGIN = Family.at(quadratic({"y": [1]}, {"yy": [[1]]}, [[1]], [[1]], [1]), [0])
+AT_THE_ORIGIN = PenaltyFamily.at(quadratic({"y": [1]}, {"yy": [[1]]}, [[1]], [[1]], [1]), [0])
 """Here x = 0 and y* = 0, the row inactive; the penalty minimiser is -alpha**2."""
 
 
@@ -86,7 +86,7 @@ AT_THE_ORIGIN = Family.at(quadratic({"y": [1]}, {"yy": [[1]]}, [[1]], [[1]], [1]
 @example(AT_THE_ORIGIN, "matrix", "independent")
 @given(regular_families(), st.sampled_from(["additive", "matrix", "jump"]), st.sampled_from(["independent", "common"]))
 def test_the_function_of_alpha_takes_the_values_at_single_alphas_and_has_their_order(family, model, pairing):
-    family = Family.at(noisy(family.problem, model), family.x)
+    family = PenaltyFamily.at(noisy(family.problem, model), family.x)
     found = exponent(family, pairing)
     if model == "matrix" and not any((*family.x, *family.lower.y_star)):
         # The lengths |(x, y*)| that the draws are scaled by vanish: what is left is of order |y - y*|**2 = O(alpha**4).
@@ -103,20 +103,20 @@ def test_the_function_of_alpha_takes_the_values_at_single_alphas_and_has_their_o
 
 
 def test_an_oracle_that_is_only_unbiased_and_bounded_keeps_alpha_to_the_minus_two_somewhere():
-    jumping = [Family.at(noisy(family.problem, "jump"), family.x) for _, family in regular_instances()]
+    jumping = [PenaltyFamily.at(noisy(family.problem, "jump"), family.x) for _, family in regular_instances()]
     assert {exponent(family, "common") for family in jumping} == {0, -2}
 
 
 def test_a_noise_free_lower_gradient_hides_the_amplification():
-    quiet = Family.at(noisy(TOY1, "additive", on=("f.x", "f.y", "g.y")), [1])
+    quiet = PenaltyFamily.at(noisy(TOY1, "additive", on=("f.x", "f.y", "g.y")), [1])
     leading = variance_function(quiet, "independent").leading()
     assert (leading.exponent, leading.coefficient) == (0, (S**2,))
-    assert variance_function(Family.at(TOY1, [1]), "independent").is_zero
+    assert variance_function(PenaltyFamily.at(TOY1, [1]), "independent").is_zero
 
 
 def test_an_error_of_the_lower_level_solution_enters_common_matrix_draws():
     problem = noisy(TOY1, "matrix", sigma_f=0)
-    assert variance_function(Family.at(problem, [1]), "common").leading().exponent == 4
+    assert variance_function(PenaltyFamily.at(problem, [1]), "common").leading().exponent == 4
     off = [variance(problem, [1], a, ([1], [1 + a]), "common") for a in (ALPHA, ALPHA / 2)]
     assert off[1] / off[0] == 4
 

@@ -17,12 +17,19 @@ from tests.verify.truth.problems import (
     regular_instances,
     small_fractions,
 )
-from verify.truth.penalty_functions import Family, error, estimator, estimator_at_minimiser, minimiser, sampled_point
+from verify.truth.penalty_functions import (
+    PenaltyFamily,
+    error,
+    estimator,
+    estimator_at_minimiser,
+    minimiser,
+    sampled_point,
+)
 from verify.truth.scenario import Scenario, exact_error
 
 
 @st.composite
-def scenarios(draw, family: Family) -> Scenario:
+def scenarios(draw, family: PenaltyFamily) -> Scenario:
     m, p = family.problem.m, family.problem.p
 
     def errors(size):
@@ -81,7 +88,7 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
     data = problem.to_dict()
     data["constraints"] = {key: block[::-1] for key, block in data["constraints"].items()}
     bias = error(family, Scenario())
-    assert error(Family.at(type(problem).model_validate(data), family.x), Scenario()) == bias
+    assert error(PenaltyFamily.at(type(problem).model_validate(data), family.x), Scenario()) == bias
     if problem.m < 2:
         return
     # y = Q z with the rotation by the 3-4-5 triangle in the first two coordinates.
@@ -106,11 +113,11 @@ def test_permuting_rows_or_rotating_y_by_a_rational_rotation_changes_no_error(na
             "y": times(form.y.to_fractions(), Q)[0],
         }
     turned["constraints"]["B"] = times(problem.constraints.B.to_fractions(), Q)
-    assert error(Family.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
+    assert error(PenaltyFamily.at(type(problem).model_validate(turned), family.x), Scenario()) == bias
 
 
 def test_toy1_is_one_over_one_plus_alpha_squared():
-    family = Family.at(TOY1, [1])
+    family = PenaltyFamily.at(TOY1, [1])
     made = estimator(family, Scenario())
     assert [part.coeffs() for part in (*made.numerators, made.denominator)] == [[1], [1, 0, 1]]
     frozen = estimator(family, Scenario(dual_term="frozen"))
@@ -119,15 +126,15 @@ def test_toy1_is_one_over_one_plus_alpha_squared():
 
 def test_at_a_kink_a_gradient_must_be_named():
     with pytest.raises(InvalidInputError, match="kink"):
-        Family.at(KINK, [0])
-    family = Family.at(KINK, [0], gradient=[1])
+        PenaltyFamily.at(KINK, [0])
+    family = PenaltyFamily.at(KINK, [0], gradient=[1])
     assert error(family, Scenario(rho=(Fraction(0),))).is_zero
     assert error(family, Scenario(rho=(Fraction(1),))).leading().exponent == 0
 
 
 def test_dependent_active_rows_are_no_obstacle():
     twice = quadratic({"y": [1]}, {"yy": [[1]]}, [[1], [2]], [[1], [2]], [0, 0])
-    bias = error(Family.at(twice, [1]), Scenario()).leading()
+    bias = error(PenaltyFamily.at(twice, [1]), Scenario()).leading()
     assert (bias.exponent, bias.coefficient) == (2, (Fraction(-1, 5),))
 
 
@@ -142,9 +149,9 @@ def test_dependent_active_rows_are_no_obstacle():
 )
 def test_scenarios_that_do_not_fit_are_refused(scenario, argument):
     with pytest.raises(InvalidInputError, match=argument):
-        estimator(Family.at(TOY1, [1]), scenario)
+        estimator(PenaltyFamily.at(TOY1, [1]), scenario)
 
 
 def test_twenty_variables_and_rows_have_their_functions_too():
-    family = Family.at(random_rows(20, 20, 20, 1), [0] * 20)
+    family = PenaltyFamily.at(random_rows(20, 20, 20, 1), [0] * 20)
     assert error(family, Scenario()).leading().exponent == 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.verify.truth.problems import TOY1, regular_families, regular_instances
 from verify.truth import series
 from verify.truth.algebra.rationals import blocks, column, diagonal, fractions, select
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Quantity, Scenario, exact_error
 
 INSTANCES = regular_instances()
@@ -174,7 +174,7 @@ def test_effects_of_several_worst_errors_add_up():
 
 
 def test_all_leading_terms_of_toy1():
-    family = Family.at(TOY1, [1])
+    family = PenaltyFamily.at(TOY1, [1])
     spent = series.worst_scenario(family, Scenario(), {"y_error": 3, "lam_error": 3})
     found = {
         name: (term.exponent, term.coefficient)

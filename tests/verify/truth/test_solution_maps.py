@@ -14,9 +14,9 @@ from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import ALPHA
 from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.geometry import Geometry, quadratic_of
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Scenario
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 REGULAR = ("toy1", "two-of-three", "scalar-rational", "absolute-moving", "random-2x3x4", "interior", "fixed-rows")
 TERMS = ("frozen", "map", "both-maps", "cancelled")
@@ -24,7 +24,7 @@ TERMS = ("frozen", "map", "both-maps", "cancelled")
 
 def family(name):
     instance = atlas.find(name)
-    return Family.at(quadratic_of(instance.problem), instance.x)
+    return PenaltyFamily.at(quadratic_of(instance.problem), instance.x)
 
 
 @pytest.mark.parametrize("name", REGULAR)
@@ -55,7 +55,7 @@ def test_the_scalar_family_as_derived_by_hand():
             "constraints": {"A": [[str(a)]], "B": [[str(b)]], "b": ["0"]},
         }
     )
-    there = Family.at(quadratic_of(problem), (Fraction(1),))
+    there = PenaltyFamily.at(quadratic_of(problem), (Fraction(1),))
     assert there.lower.strictly_active == (0,)
     f_y = p * there.lower.y_star[0] + s + 4
     found = {term: error(there, Scenario(dual_term=term), "T3") for term in TERMS}
@@ -98,7 +98,7 @@ def test_the_reference_computes_each_reading(name, term):
     assert found == pytest.approx([float(v) for v in wanted], rel=1e-9, abs=1e-9)
     assert geometry.estimate(geometry.minimiser, dual_term=term) == pytest.approx([float(v) for v in wanted], rel=1e-9)
     ones = tuple(map(Fraction, rho.tolist()))
-    setting = Setting(there.problem, there.x, Fraction(1, 10), asked, given={"rho": ones})
+    setting = ExactSetting(there.problem, there.x, Fraction(1, 10), asked, given={"rho": ones})
     assert evaluate(setting).hypergradient == tuple(wanted)
 
 

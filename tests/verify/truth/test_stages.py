@@ -11,7 +11,7 @@ from flint import arb
 
 from spec import REPAIRED, InvalidInputError, Noise
 from tests.verify.truth.problems import ExactLagrangian
-from verify.conformance.places import Place, atlas_places, further_places, place_of, with_noise
+from verify.conformance.places import JudgedPlace, atlas_places, further_places, place_of, with_noise
 from verify.conformance.vectors.writing import decimals, expected, number, round_down, round_up
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
 from verify.truth.noise import draw_shapes, mean_noise
@@ -22,7 +22,7 @@ PLACES = (*atlas_places(), *further_places())
 
 
 @pytest.mark.parametrize("found", PLACES, ids=lambda found: found.name)
-def test_minimiser_and_estimate_agree_with_the_ground_truth(found: Place) -> None:
+def test_minimiser_and_estimate_agree_with_the_ground_truth(found: JudgedPlace) -> None:
     for dual_term in ("cancelled", "frozen"):
         setting = found.setting(alpha=F(1, 10))
         setting = found.setting(alpha=F(1, 10), reading=setting.reading.choose(dual_term=dual_term))
@@ -73,10 +73,10 @@ def points() -> tuple[tuple[Fraction, ...], tuple[Fraction, ...], tuple[Fraction
     return (F(1), F(1, 2)), (F(3), F(0), F(4)), (F(3), F(0), F(1))
 
 
-def noisy(model: str, sigma_f: str = "1/2", sigma_g: str = "1/4", **more: object) -> Place:
+def noisy(model: str, sigma_f: str = "1/2", sigma_g: str = "1/4", **more: object) -> JudgedPlace:
     noise = Noise.model_validate({"model": model, "sigma_f": sigma_f, "sigma_g": sigma_g, **more})
     where = place_of("two-of-three")
-    return Place(where.name, with_noise(where.problem, noise), where.x, where.purpose)
+    return JudgedPlace(where.name, with_noise(where.problem, noise), where.x, where.purpose)
 
 
 DRAWS = {

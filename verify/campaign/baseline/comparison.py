@@ -17,8 +17,8 @@ from spec.claims import find as find_claim
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.drift import (
     Drift,
+    DriftRules,
     Kind,
-    Rules,
     is_rougher,
     is_worst_case,
     level_drifts,
@@ -27,7 +27,7 @@ from verify.campaign.baseline.drift import (
     sweep_drifts,
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.report.identified import Identified
 from verify.report.model import Result
 from verify.verdict import Verdict
@@ -45,7 +45,7 @@ _COUNTED = {
 Item = TypeVar("Item", Sweep, Level)
 
 
-class Change(Frozen, Identified):
+class Change(FrozenData, Identified):
     """One difference between two runs.
 
     Args:
@@ -65,7 +65,7 @@ class Change(Frozen, Identified):
     line: str
 
 
-class Comparison(Frozen):
+class Comparison(FrozenData):
     """How a run compares with a baseline.
 
     Args:
@@ -129,9 +129,9 @@ class _Both:
     tally: Counter[str] = field(default_factory=Counter)
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> DriftRules:
         old, new = self.recorded, self.found
-        return Rules(same_seed=old.seed == new.seed, same_profile=old.profile == new.profile)
+        return DriftRules(same_seed=old.seed == new.seed, same_profile=old.profile == new.profile)
 
     @property
     def verdicts_only(self) -> bool:

@@ -51,7 +51,7 @@ class Drift:
 
 
 @dataclass(frozen=True)
-class Rules:
+class DriftRules:
     """What two runs have in common, and which direction is better; ``None`` where none is."""
 
     same_seed: bool
@@ -59,7 +59,7 @@ class Rules:
     smaller_is_better: bool | None = None
     toward_zero: bool = True
 
-    def under(self, bound: Bound | None, entry: Entry) -> Rules:
+    def under(self, bound: Bound | None, entry: Entry) -> DriftRules:
         """For a result: a bound that holds may be beaten by more; what fails, or is an equality, may not move."""
         if bound is None or entry.verdict is not Verdict.SUPPORTED:
             return self
@@ -96,7 +96,7 @@ def rounding(old: float, new: float) -> float:
     return max(allowed, 1.0) if both_whole and min(old, new) >= WHOLE else allowed
 
 
-def constant_drift(name: str, old: float, new: float, allowed: float, rules: Rules, more: str = "") -> Drift:
+def constant_drift(name: str, old: float, new: float, allowed: float, rules: DriftRules, more: str = "") -> Drift:
     """Whether a constant is off by more than is allowed."""
     off = new - old
     text = (
@@ -110,7 +110,7 @@ def percent(part: float, whole: float) -> str:
     return f"{100 * part / abs(whole):.3g} %" if whole and math.isfinite(part) else f"{part:.3g}"
 
 
-def sweep_drifts(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+def sweep_drifts(old: Sweep, new: Sweep, rules: DriftRules) -> Iterator[Drift]:
     """Compare exponents, leading coefficients, proven bounds, and the quantity at each value of the variable."""
     yield _exponent(old, new, rules)
     if old.coefficient is not None:
@@ -127,7 +127,7 @@ def sweep_drifts(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
         yield Drift("evidence", True, False, f"{old.quantity} has {now}, on record {was}")
 
 
-def _exponent(old: Sweep, new: Sweep, rules: Rules) -> Drift:
+def _exponent(old: Sweep, new: Sweep, rules: DriftRules) -> Drift:
     if old.rung in EXACT and new.rung in EXACT:
         moved = old.exponent != new.exponent
     else:
@@ -158,7 +158,7 @@ def _bounds(old: Sweep, new: Sweep) -> Iterator[Drift]:
         yield Drift("evidence", abs(reach) > EXACT_CONSTANT * was.end, reach > 0, text)
 
 
-def _points(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+def _points(old: Sweep, new: Sweep, rules: DriftRules) -> Iterator[Drift]:
     """The quantity where both runs measured it; the worst point speaks for all."""
     if (statistical := "statistical" in (old.rung, new.rung)) and old.at != new.at and rules.same_profile:
         yield from _centres(old, new, rules)
@@ -192,7 +192,7 @@ def _common(old: Sweep, new: Sweep) -> Iterator[tuple[tuple[float, float, float]
             yield point, beside[1][0]
 
 
-def _centres(old: Sweep, new: Sweep, rules: Rules) -> Iterator[Drift]:
+def _centres(old: Sweep, new: Sweep, rules: DriftRules) -> Iterator[Drift]:
     """Where the variable itself was measured: the power laws at one value in the middle of the recorded sweep."""
     if min(len(old.at), len(new.at)) < 2 or not all(v > 0 for s in (old, new) for v in (*s.at, *s.measured)):
         return
@@ -248,7 +248,7 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def level_drifts(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
+def level_drifts(old: Level, new: Level, rules: DriftRules) -> Iterator[Drift]:
     """Compare measured values that stand beside a prediction."""
     if old.role == "support" or new.role == "support":
         if old.holds != new.holds:
@@ -285,7 +285,7 @@ def level_drifts(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
     yield constant_drift(old.quantity, old.measured, new.measured, allowed, rules)
 
 
-def _yardstick(old: Level, new: Level, rules: Rules) -> Iterator[Drift]:
+def _yardstick(old: Level, new: Level, rules: DriftRules) -> Iterator[Drift]:
     """Compare what the measured value is held against: a looser prediction or tolerance is a weaker check."""
     if not (rules.same_seed and rules.same_profile):
         return

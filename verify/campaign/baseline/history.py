@@ -15,14 +15,14 @@ from spec.errors import InvalidInputError
 from verify.campaign.baseline.comparison import compare
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.campaign.baseline.storage import load, parse
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.verdict import Verdict
 
 ENDING = ".json"
 Item = TypeVar("Item", Sweep, Level)
 
 
-class Record(Frozen):
+class HistoryRecord(FrozenData):
     """One baseline of a history.
 
     Args:
@@ -42,7 +42,7 @@ class Record(Frozen):
     other: tuple[str, ...] = ()
 
 
-class Course(Frozen):
+class VerdictCourse(FrozenData):
     """One number over the records; ``None`` where a record has none.
 
     Args:
@@ -56,7 +56,7 @@ class Course(Frozen):
     values: tuple[float | None, ...]
 
 
-class Line(Frozen):
+class HistoryLine(FrozenData):
     """One result over the records.
 
     Args:
@@ -72,11 +72,11 @@ class Line(Frozen):
     reading: str
     instance: str
     verdicts: tuple[Verdict | None, ...]
-    courses: tuple[Course, ...] = ()
+    courses: tuple[VerdictCourse, ...] = ()
     moved: bool = False
 
 
-class History(Frozen):
+class History(FrozenData):
     """Recorded baselines over time.
 
     Args:
@@ -84,11 +84,11 @@ class History(Frozen):
         lines: Every result that any record holds, in the paper's order.
     """
 
-    records: tuple[Record, ...]
-    lines: tuple[Line, ...]
+    records: tuple[HistoryRecord, ...]
+    lines: tuple[HistoryLine, ...]
 
     @property
-    def moved(self) -> tuple[Line, ...]:
+    def moved(self) -> tuple[HistoryLine, ...]:
         """The lines along which something moved."""
         return tuple(line for line in self.lines if line.moved)
 
@@ -105,7 +105,7 @@ def history_of(named: Sequence[tuple[str, Baseline]]) -> History:
     steps = [compare(old, new) for old, new in pairwise(baselines)]
     moved = {change.key for step in steps for change in step.changes}
     records = [
-        Record(
+        HistoryRecord(
             name=name, subject=baseline.subject, profile=baseline.profile,
             verdicts=dict(sorted(Counter(str(entry.verdict) for entry in baseline.results).items())),
             worse=step.findings if step else (), other=step.reported if step else (),
@@ -120,12 +120,12 @@ def history_of(named: Sequence[tuple[str, Baseline]]) -> History:
     return History(records=tuple(records), lines=tuple(lines))
 
 
-def _line(entry: Entry, found: Sequence[Entry | None], moved: bool) -> Line:
+def _line(entry: Entry, found: Sequence[Entry | None], moved: bool) -> HistoryLine:
     verdicts = tuple(None if each is None else each.verdict for each in found)
-    return Line(**entry.named, verdicts=verdicts, courses=tuple(_courses(found)), moved=moved)
+    return HistoryLine(**entry.named, verdicts=verdicts, courses=tuple(_courses(found)), moved=moved)
 
 
-def _courses(found: Sequence[Entry | None]) -> Iterator[Course]:
+def _courses(found: Sequence[Entry | None]) -> Iterator[VerdictCourse]:
     sweeps = [_numbered(each.sweeps if each else ()) for each in found]
     for name in dict.fromkeys(name for there in sweeps for name in there):
         along = [there.get(name) for there in sweeps]
@@ -147,9 +147,9 @@ def _constants(along: Sequence[Sweep | None]) -> list[float | None]:
     return [None if at is None or sweep is None else sweep.measured[sweep.at.index(at)] for sweep in along]
 
 
-def _course(quantity: str, what: Literal["exponent", "constant"], values: Sequence[float | None]) -> Course:
+def _course(quantity: str, what: Literal["exponent", "constant"], values: Sequence[float | None]) -> VerdictCourse:
     finite = tuple(None if value is None or not math.isfinite(value) else value for value in values)
-    return Course(quantity=quantity, what=what, values=finite)
+    return VerdictCourse(quantity=quantity, what=what, values=finite)
 
 
 def _numbered(items: Sequence[Item]) -> dict[tuple[str, int], Item]:

@@ -7,11 +7,11 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from verify.campaign.baseline.history import Course, History, Line, Record
-from verify.report.heard import heard
+from verify.campaign.baseline.history import History, HistoryLine, HistoryRecord, VerdictCourse
 from verify.report.signs import look
 from verify.report.site.cell_numbers import drawn_mark, figure, word
 from verify.report.site.frame import stylesheet_text
+from verify.report.spoken_text import heard
 from verify.report.wording import counted, number
 from verify.verdict import Verdict
 
@@ -66,14 +66,14 @@ def history_page(history: History) -> str:
     )  # fmt: skip
 
 
-def _counts(record: Record) -> Markup:
+def _counts(record: HistoryRecord) -> Markup:
     """How many results have each verdict, with its mark."""
     return Markup(", ").join(
         Markup("{} {}").format(figure(status, word(status)), count) for status, count in record.verdicts.items()
     )
 
 
-def _rows(line: Line) -> list[Markup]:
+def _rows(line: HistoryLine) -> list[Markup]:
     where = f"{line.claim} [{line.reading}] on {line.instance}"
     row = Markup('<tr{}><th scope="row">{}</th><td>{}</td><td>{}</td></tr>')
     drawn = Markup("").join(map(_mark, line.verdicts))
@@ -108,7 +108,7 @@ def verdicts_said(verdicts: Sequence[Verdict | None]) -> str:
     return shown[0] if len(set(shown)) == 1 else " → ".join(shown)
 
 
-def _drawn(course: Course) -> Markup:
+def _drawn(course: VerdictCourse) -> Markup:
     """The values as a line from left to right, its lowest and highest at the margins; a gap where one is missing."""
     present = [value for value in course.values if value is not None]
     if not present:

@@ -8,8 +8,8 @@ from spec.expectations import ExpectedFailure, reason_of
 from verify.campaign.baseline.comparison import Change, Comparison, compare
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.expectations import overdue
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.wording import counted
 from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict

@@ -11,10 +11,10 @@ from pydantic import ConfigDict, Field, model_validator
 
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import ProfileName, checks, find_profile
-from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence, Relation, Role, Rung, agrees
-from verify.report.faces import Report
+from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence, Relation, Role, Rung, agrees
 from verify.report.identified import Identified
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"
@@ -29,7 +29,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9:/._=,-]+$")]
 """What identifies a result holds nothing that separates names."""
 
 
-class ProvenBound(Frozen):
+class ProvenBound(FrozenData):
     """``quantity <= constant * variable**exponent`` (or >=) on (0, end], as proven.
 
     Args:
@@ -45,7 +45,7 @@ class ProvenBound(Frozen):
     end: Finite
 
 
-class Sweep(Frozen):
+class Sweep(FrozenData):
     """How a quantity scaled with a variable, with its level at every usable point.
 
     Args:
@@ -107,7 +107,7 @@ class Sweep(Frozen):
         )  # fmt: skip
 
 
-class Level(Frozen):
+class Level(FrozenData):
     """A measured value beside a predicted one.
 
     Args:
@@ -144,7 +144,7 @@ class Level(Frozen):
         return agrees(self.measured, self.relation, self.predicted, self.tolerance)
 
 
-class Entry(Frozen, Identified):
+class Entry(FrozenData, Identified):
     """One result on record.
 
     Args:
@@ -175,7 +175,7 @@ class Entry(Frozen, Identified):
         )  # fmt: skip
 
 
-class Baseline(Frozen):
+class Baseline(FrozenData):
     """What a subject came out with, to hold later runs against.
 
     Args:

@@ -19,9 +19,9 @@ from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES
 from verify.report.data_files import EVIDENCE, FILE, rejoined
-from verify.report.faces import Report
 from verify.report.model import FIRST_SCHEMA
 from verify.report.model import SCHEMA as REPORT
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 REPORTS = (REPORT, FIRST_SCHEMA)

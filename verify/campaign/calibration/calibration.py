@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from spec.exact import Vector
-from verify.campaign.calibration.comparisons import COMPARISONS, Kind, bare_case
+from verify.campaign.calibration.comparisons import COMPARISONS, ComparisonKind, bare_case
 from verify.campaign.calibration.exponents import exponent_kinds
 from verify.campaign.calibration.law_columns import LawAchieved
 from verify.campaign.calibration.outcomes import Outcome, outcome, runs_to_show
@@ -15,7 +15,7 @@ from verify.campaign.calibration.sweeps import asked, run_sweeps
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
 from verify.evidence.laws import binomial_interval
-from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
+from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence
 from verify.verdict import Verdict, decide
 
 CONFIDENCE = 0.999
@@ -26,7 +26,7 @@ SWEEP_RUNS = 200
 """Sampled sweeps of one law: fits cost more than comparisons."""
 
 
-class Achieved(Frozen):
+class Achieved(FrozenData):
     """How often one kind of decision came out wrong, with an interval at confidence 0.999.
 
     The promise is the largest probability of that; what was counted shows that it is kept, or broken, or neither.
@@ -45,7 +45,7 @@ class Achieved(Frozen):
         return runs_to_show(self.promised, CONFIDENCE)
 
 
-class Calibration(Frozen):
+class Calibration(FrozenData):
     """Achieved error rates beside the promised ones: on subjects that are right, and barely wrong.
 
     ``budget`` is what a run of all kinds may refute falsely, ``whole`` how often one did; ``power`` is the promised
@@ -81,7 +81,7 @@ def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
     return decide(case.bound, [evidence]).verdict is Verdict.REFUTED
 
 
-def _missed(kind: Kind, evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
+def _missed(kind: ComparisonKind, evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
     """Whether a violation is supported, or where one sample size was to see it, not refuted."""
     found = decide(case.bound, [evidence]).verdict
     return found is Verdict.SUPPORTED if kind.supports else found is not Verdict.REFUTED
@@ -141,6 +141,6 @@ def _violations(share: Share) -> list[float]:
     return [kind.bend(kind.run(bare_case(0, 0, i, 2), share, kind.right)) for i, kind in enumerate(kinds())]
 
 
-def kinds() -> tuple[Kind, ...]:
+def kinds() -> tuple[ComparisonKind, ...]:
     """All kinds of decisions."""
     return (*COMPARISONS, *exponent_kinds())

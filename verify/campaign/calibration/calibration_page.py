@@ -18,7 +18,7 @@ RARER = 0.1
 
 
 @dataclass(frozen=True)
-class Counted:
+class CalibrationCounts:
     """All that the page shows: the table, its laws at a tenth of the error, crossings by look, and prices of drift."""
 
     table: Calibration
@@ -31,7 +31,7 @@ class Counted:
     as_asked: dict[str, float]
 
 
-def page(counted: Counted) -> str:
+def page(counted: CalibrationCounts) -> str:
     """Everything, a section each."""
     table, share = counted.table, counted.share
     parts = [HEAD.format(budget=f"{table.budget:g}", rarer=f"{RARER * table.budget:g}", confidence=f"{CONFIDENCE:.1%}",

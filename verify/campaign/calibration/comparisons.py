@@ -14,7 +14,7 @@ from spec.claims import find as find_claim
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, find_profile
 from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.samples import ADDITIVE, Setting, second_moment
+from verify.checks.measuring.samples import ADDITIVE, SampleSetting, second_moment
 from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
 from verify.evidence.budget import Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound, DirectionDecision
@@ -24,7 +24,7 @@ from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relatio
 from verify.evidence.repeats import answers_needed, different_answers, repeats
 from verify.evidence.squares import SquareBound
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 BLOCK = 512
 """Samples a block: calibration wants many small decisions, not few large ones."""
@@ -57,7 +57,7 @@ class Bent:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ComparisonKind:
     """One kind of decision; every law that a check's evidence names has one."""
 
     law: Law
@@ -89,18 +89,18 @@ def bare_case(seed: int, number: int, which: int, bent: int) -> Case:
     """A case for one run, its randomness from the run's number alone."""
     return Case(
         claim="variance-bound", bound=find_claim("variance-bound").repaired.bound, reading_name="repaired",
-        reading=REPAIRED, instance=find("two-of-three"), stages=Stages(ReferenceSubject()),
+        reading=REPAIRED, instance=find("two-of-three"), stages=StageCalls(ReferenceSubject()),
         profile=find_profile("ci"), rng=np.random.default_rng([seed, number, which, bent]),
     )  # fmt: skip
 
 
-def bent_setting(case: Case, *, N_g: int = 1, **how: Any) -> Setting:
+def bent_setting(case: Case, *, N_g: int = 1, **how: Any) -> SampleSetting:
     """Where a subject is sampled that is :class:`Bent` like this."""
-    setting = Setting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
-    return replace(setting, case=replace(setting.case, stages=Stages(Bent(setting.mean, **how))))
+    setting = SampleSetting.at(case, regular_truth(case.instance), 0.1, ADDITIVE, N_g=N_g)
+    return replace(setting, case=replace(setting.case, stages=StageCalls(Bent(setting.mean, **how))))
 
 
-def _variance_of(setting: Setting) -> float:
+def _variance_of(setting: SampleSetting) -> float:
     return second_moment(setting, ADDITIVE)
 
 
@@ -200,23 +200,25 @@ def _draws(case: Case, share: Share, bend: float) -> Evidence:
 
 
 COMPARISONS = (
-    Kind("mean (bets)", "", _mean, supports=True),
-    Kind("variance (bets)", "both sides", _variance("=="), relative=True, supports=True),
-    Kind("variance (bets)", "from above", _variance("<="), relative=True, supports=True),
-    Kind("variance (bets)", "from below", _variance(">="), relative=True, sign=-1, supports=True),
-    Kind("variance (chi-square)", "both sides", _variance("==", VarianceDecision), relative=True),
-    Kind("variances along directions (chi-square)", "", _direction(DirectionDecision), relative=True),
-    Kind("variances along directions (bets)", "", _direction(DirectionBound), relative=True, supports=True),
-    Kind("correlations (bilinear)", "within a stream", _correlation("within")),
-    Kind("correlations (bilinear)", "between streams", _correlation("between")),
-    Kind("mean square (bets)", "both sides", _square("=="), relative=True, supports=True),
-    Kind("mean square (bets)", "from above", _square("<="), relative=True, supports=True),
-    Kind("mean square (bets)", "from below", _square(">="), relative=True, sign=-1, supports=True),
-    Kind("mean square (bets)", "against twice the law's", _square("<=", 2.0), relative=True, supports=True),
-    Kind("mean square (bets)", "against a hundredth of it", _square("==", 0.01), relative=True, supports=True),
-    Kind("bounded mean (Bernstein)", "", _bounded),
-    Kind("median (order statistics)", "", _median),
-    Kind("different answers (fourth moment)", "", _answers),
-    Kind("repeats (lots)", "", _repeats),
-    Kind("draws (bets)", "", _draws, supports=True),
+    ComparisonKind("mean (bets)", "", _mean, supports=True),
+    ComparisonKind("variance (bets)", "both sides", _variance("=="), relative=True, supports=True),
+    ComparisonKind("variance (bets)", "from above", _variance("<="), relative=True, supports=True),
+    ComparisonKind("variance (bets)", "from below", _variance(">="), relative=True, sign=-1, supports=True),
+    ComparisonKind("variance (chi-square)", "both sides", _variance("==", VarianceDecision), relative=True),
+    ComparisonKind("variances along directions (chi-square)", "", _direction(DirectionDecision), relative=True),
+    ComparisonKind("variances along directions (bets)", "", _direction(DirectionBound), relative=True, supports=True),
+    ComparisonKind("correlations (bilinear)", "within a stream", _correlation("within")),
+    ComparisonKind("correlations (bilinear)", "between streams", _correlation("between")),
+    ComparisonKind("mean square (bets)", "both sides", _square("=="), relative=True, supports=True),
+    ComparisonKind("mean square (bets)", "from above", _square("<="), relative=True, supports=True),
+    ComparisonKind("mean square (bets)", "from below", _square(">="), relative=True, sign=-1, supports=True),
+    ComparisonKind("mean square (bets)", "against twice the law's", _square("<=", 2.0), relative=True, supports=True),
+    ComparisonKind(
+        "mean square (bets)", "against a hundredth of it", _square("==", 0.01), relative=True, supports=True
+    ),
+    ComparisonKind("bounded mean (Bernstein)", "", _bounded),
+    ComparisonKind("median (order statistics)", "", _median),
+    ComparisonKind("different answers (fourth moment)", "", _answers),
+    ComparisonKind("repeats (lots)", "", _repeats),
+    ComparisonKind("draws (bets)", "", _draws, supports=True),
 )

@@ -20,7 +20,7 @@ from verify.evidence.bends import PASSED, PASSED_SLOWLY, POWERS, SLOW
 from verify.evidence.budget import Share
 from verify.evidence.laws import normal_upper
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law
+from verify.evidence.rates import SweepEstimate, fit_power_law
 from verify.verdict import Verdict, decide
 
 START = 0.2
@@ -77,7 +77,9 @@ def _refutes(ats: list[float], share: Share, runs: int, bends: bool, samples: fl
     for number in range(runs):
         rng = np.random.default_rng([number, len(ats)])
         estimates = [
-            Estimate({"alpha": a}, a**TRUE * float(rng.chisquare(samples)) / samples, samples, samples=int(samples))
+            SweepEstimate(
+                {"alpha": a}, a**TRUE * float(rng.chisquare(samples)) / samples, samples, samples=int(samples)
+            )
             for a in ats
         ]
         rate = bent(fit_power_law(estimates, share, quantity="q", bends=bends)["alpha"])

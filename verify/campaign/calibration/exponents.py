@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from spec.exact import Vector
-from verify.campaign.calibration.comparisons import BLOCK, Kind, bent_setting
+from verify.campaign.calibration.comparisons import BLOCK, ComparisonKind, bent_setting
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.iteration_runs import slope_of
 from verify.checks.measuring.samples import sampled_rates
@@ -26,7 +26,7 @@ from verify.evidence.intervals import (
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.orders import bent
-from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
+from verify.evidence.rates import RESOLVED, SweepEstimate, fit_power_law, invert
 
 BATCHES = (1, 2, 4, 8, 16)
 SAMPLES = 2048
@@ -39,18 +39,18 @@ HITS = 1 << 16
 SLOPE_SAMPLES = 4096
 
 
-def exponent_kinds() -> tuple[Kind, ...]:
+def exponent_kinds() -> tuple[ComparisonKind, ...]:
     """All ways in which checks arrive at an exponent."""
     return (
-        Kind("exponent (log chi-square)", "one look", _chi_square, RESOLVED),
-        Kind("exponent (log chi-square)", "several looks", _several_looks, RESOLVED),
-        Kind("exponent (log chi-square)", "slope against none", _slope),
-        Kind("exponent (mean squares)", "pooled", _mean_squares(isotropic=True), RESOLVED),
-        Kind("exponent (mean squares)", "by component, read backwards", _backwards, -RESOLVED, sign=-1),
-        Kind("exponent (order statistics)", "ninth deciles", _deciles, RESOLVED),
-        Kind("exponent (order statistics)", "medians, two variables", _two_variables, RESOLVED),
-        Kind("exponent (empirical Bernstein)", "", _hits, RESOLVED),
-        Kind("exponent (sub-Gaussian)", "", _sub_gaussian, RESOLVED),
+        ComparisonKind("exponent (log chi-square)", "one look", _chi_square, RESOLVED),
+        ComparisonKind("exponent (log chi-square)", "several looks", _several_looks, RESOLVED),
+        ComparisonKind("exponent (log chi-square)", "slope against none", _slope),
+        ComparisonKind("exponent (mean squares)", "pooled", _mean_squares(isotropic=True), RESOLVED),
+        ComparisonKind("exponent (mean squares)", "by component, read backwards", _backwards, -RESOLVED, sign=-1),
+        ComparisonKind("exponent (order statistics)", "ninth deciles", _deciles, RESOLVED),
+        ComparisonKind("exponent (order statistics)", "medians, two variables", _two_variables, RESOLVED),
+        ComparisonKind("exponent (empirical Bernstein)", "", _hits, RESOLVED),
+        ComparisonKind("exponent (sub-Gaussian)", "", _sub_gaussian, RESOLVED),
     )
 
 
@@ -66,7 +66,7 @@ def _fitted(
     error = share.error / 2 / len(batches)
     measured = [(N_g, measure(N_g, error)) for N_g in batches]
     estimates = [
-        Estimate({"N_g": float(N_g)}, value, None, low, high, samples, law=law)
+        SweepEstimate({"N_g": float(N_g)}, value, None, low, high, samples, law=law)
         for N_g, (value, low, high, samples) in measured
     ]
     return bent(fit_power_law(estimates, share, quantity="quantity")["N_g"])
@@ -78,7 +78,7 @@ def _chi_square(case: Case, share: Share, bend: float) -> RateEvidence:
         setting = bent_setting(case, factor=lambda N: N ** (bend / 2), N_g=N_g)
         moments = setting.sampler(block=BLOCK).reach(FEW_SAMPLES)
         dof = float(len(case.x) * (moments.count - 1))
-        estimates.append(Estimate({"N_g": float(N_g)}, moments.variance, dof, samples=moments.count))
+        estimates.append(SweepEstimate({"N_g": float(N_g)}, moments.variance, dof, samples=moments.count))
     return bent(fit_power_law(estimates, share, quantity="variance")["N_g"])
 
 
@@ -94,7 +94,7 @@ def _slope(case: Case, share: Share, bend: float) -> ComparisonEvidence:
     ratios = []
     for steps in FEW_BATCHES:
         rows = case.rng.standard_normal(SLOPE_SAMPLES) * steps ** (bend / 2)
-        ratios.append(Estimate({"steps": float(steps)}, float(rows @ rows) / len(rows), float(len(rows))))
+        ratios.append(SweepEstimate({"steps": float(steps)}, float(rows @ rows) / len(rows), float(len(rows))))
     return slope_of(ratios, share)
 
 
@@ -140,7 +140,7 @@ def _two_variables(case: Case, share: Share, bend: float) -> RateEvidence:
         values = _level(N_g, bend) * alpha**-1.0 * case.rng.lognormal(sigma=0.3, size=SAMPLES // 4)
         low, high = median_interval(values, share.error / 2 / len(settings))
         estimates.append(
-            Estimate({"N_g": float(N_g), "alpha": alpha}, float(np.median(values)), None, low, high, len(values),
+            SweepEstimate({"N_g": float(N_g), "alpha": alpha}, float(np.median(values)), None, low, high, len(values),
                      law="exponent (order statistics)")
         )  # fmt: skip
     return bent(fit_power_law(estimates, share, quantity="median")["N_g"])

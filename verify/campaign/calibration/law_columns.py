@@ -15,12 +15,12 @@ from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS, Noise
 from verify.campaign.calibration.outcomes import Outcome, outcome
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.samples import Formula, sampled_rates
+from verify.checks.measuring.samples import SampledFormula, sampled_rates
 from verify.evidence.betting import MeanBound, VarianceBound
 from verify.evidence.budget import POWER, Share
 from verify.evidence.correlations import CorrelationDecision, DirectionBound
 from verify.evidence.laws import SquareLaw, binomial_interval
-from verify.evidence.model import ComparisonEvidence, Frozen, RateEvidence
+from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
@@ -57,7 +57,7 @@ WRONG_EVERY = 20
 """Of how many runs one asks on a wrong subject at least: none comes near its promise."""
 
 
-class LawAchieved(Frozen):
+class LawAchieved(FrozenData):
     """One decision on one law of noise: of right subjects refuted, of wrong ones supported, of right ones left open.
 
     Promised are at most ``error`` of the first and ``missed`` of the second; intervals at confidence 0.999 show whether
@@ -134,7 +134,7 @@ def _exponent(case: Case, share: Share, noise: Noise, wrong: float) -> Evidence:
     for N_g in BATCHES:
         stream = _stream(case, noise, factor=float(N_g) ** ((wrong - 1) / 2), block=FIRST_LOOK)
         settings.append(({"N_g": float(N_g)}, stream, WIDTH / N_g))
-    how: dict[str, Any] = {"looks": (FIRST_LOOK, share), "formula": Formula({"N_g": -1.0})}
+    how: dict[str, Any] = {"looks": (FIRST_LOOK, share), "formula": SampledFormula({"N_g": -1.0})}
     return sampled_rates(case, settings, quantity="variance", deciding="N_g", **how)["N_g"]
 
 

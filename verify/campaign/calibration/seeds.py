@@ -17,7 +17,7 @@ from spec.files import read_text
 from verify.campaign.baseline.storage import MAX_BYTES, shipped_record
 from verify.campaign.plan import Task, perform, plan
 from verify.checks.measuring.case import checks, find_profile
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 from verify.subjects import ReferenceSubject
 from verify.subjects.loading import REFERENCE
 
@@ -30,7 +30,7 @@ FIRST = 1_000
 NO_VERDICT = "FAULT"
 
 
-class Flip(Frozen):
+class Flip(FrozenData):
     """A verdict, or a fault, that is not the one on record."""
 
     seed: int
@@ -38,7 +38,7 @@ class Flip(Frozen):
     verdict: str
 
 
-class Seeds(Frozen):
+class Seeds(FrozenData):
     """Seeds ``first``, ``first`` + 1, ...: how many were run, of how many results each, and all flips.
 
     ``digest`` is over every verdict found. It follows from the verdicts on record and the flips, and so tells a record

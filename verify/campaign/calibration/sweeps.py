@@ -17,7 +17,7 @@ from spec.claims import Bound
 from verify.evidence.budget import EFFORT_STEP, Share
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.orders import Rational, bent, in_class
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.verdict import Verdict, decide
 
 START, STEPS = 0.2, 5
@@ -101,7 +101,7 @@ def sampled(
     """The exponent fitted to chi-square estimates, at one of the looks, read within a class."""
     dof = float(FIRST * EFFORT_STEP ** (number % LOOKS))
     estimates = [
-        Estimate({"alpha": a}, swept.law(a) * float(rng.chisquare(dof)) / dof, dof, samples=int(dof))
+        SweepEstimate({"alpha": a}, swept.law(a) * float(rng.chisquare(dof)) / dof, dof, samples=int(dof))
         for a in (START / 2**k for k in range(STEPS))
     ]
     rate = fit_power_law(estimates, share, quantity=swept.name)["alpha"]

@@ -6,12 +6,11 @@ import threading
 import time
 from dataclasses import dataclass
 
-from threadpoolctl import threadpool_limits
-
+from f2csa_ref.one_thread import one_thread
 from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, perform
+from verify.campaign.run_environment import machine, versions
 from verify.campaign.store.addresses import installed
-from verify.campaign.surroundings import machine, versions
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject
@@ -93,7 +92,7 @@ def performed(chunk: Chunk) -> Done:
                 # What fails in one process would be not applicable in another.
                 rule = f"offers {offered(subject)} in one process and {chunk.offers or 'nothing'} in another"
                 raise InvalidInputError("subject", rule, chunk.subject)
-            with threadpool_limits(1):
+            with one_thread():
                 started, results = time.perf_counter(), []
                 seconds = float("inf") if chunk.seconds is None else max(chunk.seconds, LOADS * loading)
                 for task in chunk.tasks:

@@ -23,7 +23,7 @@ from verify.report.model import Result
 from verify.truth.algebra.rationals import Vector
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.closed_forms import Printed, closed_form
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Quantity, Scenario
 from verify.verdict import Verdict
 
@@ -86,5 +86,5 @@ def _form_broken(
 @lru_cache(maxsize=1024)
 def _printed(problem: Quadratic, x: Vector, scenario: Scenario, quantity: Quantity) -> Printed | None:
     """A closed form as it is printed: the same for all readings that allow its scenario."""
-    derived = closed_form(Family.at(problem, x), scenario, quantity)
+    derived = closed_form(PenaltyFamily.at(problem, x), scenario, quantity)
     return None if derived is None else derived.printed

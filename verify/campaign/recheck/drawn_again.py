@@ -16,7 +16,7 @@ from spec.errors import InvalidInputError
 from verify.campaign.draws import SHOWN, status_of_draw
 from verify.campaign.plan import Task, perform
 from verify.campaign.recheck.drawn_counts import expected_rows
-from verify.report.draws_model import DrawRow, Draws, StratumRow
+from verify.report.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.model import ReportData
 from verify.report.wording import FAULT
 from verify.subjects import ReferenceSubject
@@ -53,7 +53,7 @@ def _must_show(outcome: str, row: DrawRow) -> bool:
     return outcome == FAULT or (outcome == Verdict.REFUTED and row.reading == "repaired")
 
 
-def strata_broken(draws: Draws, each: int) -> Iterator[Broken]:
+def strata_broken(draws: DrawnProblems, each: int) -> Iterator[Broken]:
     """Strata of the draws, derived again where these are few: how many problems, and results on them, each has."""
     asked = Counter(row.family for row in draws.rows)
     if each * len(asked) > MOST_DERIVED:

@@ -11,7 +11,7 @@ from spec.atlas import find as find_instance
 from spec.claims import Statement, load_claims
 from spec.drawn import is_drawn
 from verify.campaign.plan import Task
-from verify.campaign.surroundings import NOISE
+from verify.campaign.run_environment import NOISE
 from verify.checks.measuring.case import PROFILES, checks
 from verify.checks.measuring.where_asked import is_place_of
 from verify.evidence.budget import EFFORT_STEP, LEVELS

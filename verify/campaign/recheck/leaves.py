@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from verify.campaign.baseline.drift import ROUNDINGS
-from verify.campaign.recheck.sketches import Leaf
+from verify.campaign.recheck.sketches import SketchLeaf
 from verify.evidence.model import ComparisonEvidence, Evidence, RateEvidence
 from verify.report.model import Result
 
@@ -26,7 +26,7 @@ OF_A_BOUND = 1e-4
 """The same of a proven bound's numbers: the errors that are spent are rounded to a grid."""
 ROUNDED_UP, STEP = ("samples_needed",), 4.0
 """A whole number that a double was rounded up to: rounding may decide about its last step."""
-Group = tuple[Leaf, ...]
+Group = tuple[SketchLeaf, ...]
 
 
 def groups(result: Result) -> tuple[Group, ...]:
@@ -46,22 +46,22 @@ def derived_leaves(item: Evidence) -> tuple[Group, ...]:
     Which of these it is can only be told by asking two subjects; empty where there is none.
     """
     if isinstance(item, ComparisonEvidence):
-        return (Leaf(item.predicted), Leaf(item.tolerance)), (Leaf(item.predicted),)
+        return (SketchLeaf(item.predicted), SketchLeaf(item.tolerance)), (SketchLeaf(item.predicted),)
     if not isinstance(item, RateEvidence):
         return ()
-    found: list[Leaf] = []
+    found: list[SketchLeaf] = []
     if item.rung == "symbolic":
         found += _leaves([item.exponent, item.coefficient])
     if any(point.predicted is not None for point in item.points):
         for point in item.points:
             slack = point.uncertainty if item.rung == "numeric" else 0.0
-            found += (Leaf(point.at), Leaf(point.predicted, slack))
+            found += (SketchLeaf(point.at), SketchLeaf(point.predicted, slack))
     if item.closed_form is not None:
         found += _leaves(item.closed_form.model_dump(exclude={"measured"}))
     return (tuple(found),) if found else ()
 
 
-def _item(item: Evidence, known: dict[float, float]) -> Iterator[Leaf]:
+def _item(item: Evidence, known: dict[float, float]) -> Iterator[SketchLeaf]:
     if isinstance(item, ComparisonEvidence):
         yield from _comparison(item, known)
     elif isinstance(item, RateEvidence):
@@ -70,7 +70,7 @@ def _item(item: Evidence, known: dict[float, float]) -> Iterator[Leaf]:
         yield from _leaves(item.model_dump())
 
 
-def _comparison(item: ComparisonEvidence, known: dict[float, float]) -> Iterator[Leaf]:
+def _comparison(item: ComparisonEvidence, known: dict[float, float]) -> Iterator[SketchLeaf]:
     plain = item.model_dump()
     where, measured = plain.pop("context"), plain.pop("measured")
     slack = 0.0
@@ -81,39 +81,39 @@ def _comparison(item: ComparisonEvidence, known: dict[float, float]) -> Iterator
             slack = item.tolerance * OF_TOLERANCE
     if slack:
         known[item.measured] = slack
-    yield Leaf(measured, slack)
+    yield SketchLeaf(measured, slack)
     yield from _leaves(plain)
     for name in sorted(where):
-        yield Leaf(name)
+        yield SketchLeaf(name)
         # A largest rounding lies where chance has it.
-        yield Leaf(where[name], math.inf if slack else 0.0)
+        yield SketchLeaf(where[name], math.inf if slack else 0.0)
 
 
-def _rate(item: RateEvidence, known: dict[float, float]) -> Iterator[Leaf]:
+def _rate(item: RateEvidence, known: dict[float, float]) -> Iterator[SketchLeaf]:
     left_out = {"points", "bounds"} | (FITTED if item.rung == "numeric" else set())
     for point in item.points:
         # In a deterministic sweep the uncertainty is rounding; prediction and measurement agree within it, no closer.
         slack = point.uncertainty if item.rung == "numeric" else 0.0
         known[point.measured] = slack
-        yield from (Leaf(point.at), Leaf(point.measured, slack), Leaf(point.predicted, slack))
-        yield Leaf(point.uncertainty, point.uncertainty * OF_ITSELF)
+        yield from (SketchLeaf(point.at), SketchLeaf(point.measured, slack), SketchLeaf(point.predicted, slack))
+        yield SketchLeaf(point.uncertainty, point.uncertainty * OF_ITSELF)
         if item.rung != "numeric":
-            yield Leaf(point.usable)
+            yield SketchLeaf(point.usable)
     yield from _leaves(item.model_dump(exclude=left_out))
     for bound in item.bounds:
         yield from _leaves([bound.side, bound.exponent, bound.worst_case, len(bound.certificates)])
-        yield from (Leaf(value, value * OF_A_BOUND) for value in (bound.constant, bound.end, bound.tightness))
+        yield from (SketchLeaf(value, value * OF_A_BOUND) for value in (bound.constant, bound.end, bound.tightness))
 
 
-def _leaves(value: Any, slack: Any = lambda _value: 0.0) -> Iterator[Leaf]:
+def _leaves(value: Any, slack: Any = lambda _value: 0.0) -> Iterator[SketchLeaf]:
     if isinstance(value, Mapping):
         for name in sorted(value):
-            yield Leaf(str(name))
+            yield SketchLeaf(str(name))
             rounded = name in ROUNDED_UP and value[name] is not None
-            yield from [Leaf(float(value[name]), STEP)] if rounded else _leaves(value[name], slack)
+            yield from [SketchLeaf(float(value[name]), STEP)] if rounded else _leaves(value[name], slack)
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        yield Leaf(len(value))
+        yield SketchLeaf(len(value))
         for one in value:
             yield from _leaves(one, slack)
     else:
-        yield Leaf(value, slack(value) if isinstance(value, float) else 0.0)
+        yield SketchLeaf(value, slack(value) if isinstance(value, float) else 0.0)

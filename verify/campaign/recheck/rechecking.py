@@ -29,7 +29,7 @@ from verify.campaign.recheck.obligations import asserted, obligation
 from verify.campaign.recheck.proven_bounds import certified_rate, exact_sweep
 from verify.campaign.recheck.recorded_results import departures, shipped
 from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole_broken
-from verify.campaign.surroundings import NOISE
+from verify.campaign.run_environment import NOISE
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
@@ -44,7 +44,7 @@ DECIDED = ("verdict", "sentence", "claimed", "quantity", "measured", "interval",
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RecheckRefusal:
     """Something in a report that does not follow: where, which field, and the rule it breaks."""
 
     where: str
@@ -59,7 +59,7 @@ class Refusal:
 class Rechecked:
     """What was found, what was decided again, and what could not be."""
 
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RecheckRefusal, ...]
     verdicts: int
     certificates: int
     notes: tuple[str, ...]
@@ -85,16 +85,18 @@ def recheck(
     Returns:
         Every refusal, in the report's order; none if all that can be decided again comes out as stated.
     """
-    refusals: list[Refusal] = []
+    refusals: list[RecheckRefusal] = []
     for done, result in enumerate(report.results):
         progress(done, len(report.results), result.key)
         try:
-            refusals += [Refusal(result.where, *broken) for broken in recheck_result(result, report)]
+            refusals += [RecheckRefusal(result.where, *broken) for broken in recheck_result(result, report)]
         except UNDECIDABLE as error:
-            refusals.append(Refusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}"))
-    refusals += [Refusal(*broken) for broken in whole_broken(report)]
+            refusals.append(
+                RecheckRefusal(result.where, "evidence", f"must hold numbers that can be decided by; {error}")
+            )
+    refusals += [RecheckRefusal(*broken) for broken in whole_broken(report)]
     again = list(decided_again(report))
-    refusals += [Refusal(*broken) for broken in again if broken is not None]
+    refusals += [RecheckRefusal(*broken) for broken in again if broken is not None]
     judged = [result for result in report.results if result.verdict is not None and not result.is_skipped]
     said = (*_notes(report), *unasked(report, len(again)))
     return Rechecked(tuple(refusals), len(judged) + len(again), _certificates(report), said)

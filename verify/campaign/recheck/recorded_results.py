@@ -35,7 +35,7 @@ RULE = "must be as on record: a number or word of it is another"
 
 
 @dataclass(frozen=True)
-class Row:
+class RecheckRow:
     """One result on record.
 
     Args:
@@ -54,7 +54,7 @@ class Row:
     any_seed: bool = False
 
     @classmethod
-    def parsed(cls, text: str) -> Row:
+    def parsed(cls, text: str) -> RecheckRow:
         """From a line of the record."""
         whole, pieces, how, derived = text.removeprefix(ANY_SEED).split(" ")
         return cls(whole, pieces, how, tuple(derived.split(",")) if derived else (), text.startswith(ANY_SEED))
@@ -64,7 +64,7 @@ class Row:
         return f"{start}{self.digest} {self.pieces} {self.how} {','.join(self.derived)}"
 
     @classmethod
-    def of(cls, runs: Sequence[Result]) -> Row:
+    def of(cls, runs: Sequence[Result]) -> RecheckRow:
         """Of the same result on several processors, the first of which is recorded."""
         held = [groups(result) for result in runs]
         how = "".join(sketches(same) for same in zip(*held, strict=True))
@@ -105,19 +105,19 @@ def _name(item: Evidence) -> str:
 
 
 @dataclass(frozen=True)
-class Record:
+class RecheckRecord:
     """All results on record."""
 
     seed: int
     environment: Mapping[str, str]
     profiles: Mapping[str, Mapping[str, str]]
 
-    def row(self, result: Result, report: ReportData) -> Row | None:
+    def row(self, result: Result, report: ReportData) -> RecheckRow | None:
         """The one that a report's result must be like, if any is on record for its profile, seed and effort."""
         text = self.profiles.get(SAME_SIZES.get(report.profile, report.profile), {}).get(result.key)
         if text is None:
             return None
-        row = Row.parsed(text)
+        row = RecheckRow.parsed(text)
         sampled = any(getattr(item, "samples", None) is not None for item in result.evidence)
         if report.seed != self.seed and not row.any_seed:
             return None
@@ -133,7 +133,7 @@ class Record:
         if text is None:
             return None
         found: list[list[float]] = []
-        how, place = Row.parsed(text).how, 0
+        how, place = RecheckRow.parsed(text).how, 0
         for group in groups(result):
             row = []
             for leaf in group:
@@ -146,14 +146,14 @@ class Record:
 
 
 @lru_cache(maxsize=1)
-def shipped() -> Record:
+def shipped() -> RecheckRecord:
     """The record that comes with the package."""
     data = json.loads(RECORD.read_text(encoding="utf-8"))
     profiles = {
         profile: {f"{named}|{instance}": text for named, rows in held.items() for instance, text in rows.items()}
         for profile, held in data["profiles"].items()
     }
-    return Record(data["seed"], data["environment"], profiles)
+    return RecheckRecord(data["seed"], data["environment"], profiles)
 
 
 def departures(result: Result, report: ReportData, *, reference: bool, share: Share) -> Iterator[tuple[str, str]]:
@@ -167,7 +167,7 @@ def departures(result: Result, report: ReportData, *, reference: bool, share: Sh
         yield from _derived_departures(row, result, share)
 
 
-def _derived_departures(row: Row, result: Result, share: Share) -> Iterator[tuple[str, str]]:
+def _derived_departures(row: RecheckRow, result: Result, share: Share) -> Iterator[tuple[str, str]]:
     """Predictions, exact orders and closed forms are those of the problem, whoever answers."""
     kinds = [kind for kind in recorded_kinds().get(result.key, ()) if not kind.startswith("premise ")]
     if len(kinds) != len(row.derived):

@@ -17,11 +17,11 @@ from typing import Any
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.storage import load_report
 from verify.campaign.recheck import expected_evidence, recorded_results
-from verify.campaign.recheck.recorded_results import Row, derived_rows
+from verify.campaign.recheck.recorded_results import RecheckRow, derived_rows
 from verify.checks.measuring.case import checks
 from verify.evidence.budget import Share
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 
 PROFILES = ("smoke", "ci")
 _OLD = "X86_V4 AVX512_ICL AVX512_SPR"
@@ -76,13 +76,13 @@ def rows(runs: Sequence[Report], seeded: Report, other: Report, share: Share) ->
     return found
 
 
-def _row(same: Sequence[Result], seeded: Result, other: Result | None, share: Share) -> Row:
-    row = Row.of(same)
+def _row(same: Sequence[Result], seeded: Result, other: Result | None, share: Share) -> RecheckRow:
+    row = RecheckRow.of(same)
     derived = derived_rows(same, other, share) if same[0].about == "subject" else ()
     # What tries places at random may find the same worst one twice, and another the third time.
     check = checks()[same[0].claim]
     sure = not (check.decisions or check.sure) and not list(row.changed(seeded))
-    return Row(row.digest, row.pieces, row.how, derived, any_seed=sure)
+    return RecheckRow(row.digest, row.pieces, row.how, derived, any_seed=sure)
 
 
 def write(made: Mapping[str, Mapping[str, Mapping[str, str]]], run: Report, path: Path) -> None:

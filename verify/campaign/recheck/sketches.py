@@ -35,7 +35,7 @@ _MOVED = 5 / 8
 
 
 @dataclass(frozen=True)
-class Leaf:
+class SketchLeaf:
     """One value of what a result holds, with the width that is rounding in it.
 
     Args:
@@ -52,7 +52,7 @@ class Leaf:
         return isinstance(self.value, float) or (isinstance(self.value, str) and any(map(str.isdigit, self.value)))
 
 
-def sketch(leaves: Sequence[Leaf], beside: float = 0.0) -> str:
+def sketch(leaves: Sequence[SketchLeaf], beside: float = 0.0) -> str:
     """How the same leaf of one or several runs is to be held: two letters.
 
     ``beside`` is by how much the numbers beside it differ, relative.
@@ -75,7 +75,7 @@ def sketch(leaves: Sequence[Leaf], beside: float = 0.0) -> str:
     return _ALPHABET[code // 64] + _ALPHABET[code % 64]
 
 
-def held(leaf: Leaf, how: str) -> object:
+def held(leaf: SketchLeaf, how: str) -> object:
     """What of a leaf goes into a digest: its cell, itself, or nothing."""
     value = leaf.value
     if how == LOOSE:
@@ -100,7 +100,7 @@ def width(how: str) -> float:
     return _MOVED * math.ldexp(1.0, 2 * (code // _SHIFTS + _LOWEST))
 
 
-def sketches(runs: Sequence[Sequence[Leaf]]) -> str:
+def sketches(runs: Sequence[Sequence[SketchLeaf]]) -> str:
     """Those of all leaves that have one, where the same leaves come out of several runs.
 
     Where rounding moved one number of a piece of evidence by more than it may, on another processor it may move others.
@@ -110,7 +110,7 @@ def sketches(runs: Sequence[Sequence[Leaf]]) -> str:
     return "".join(sketch(leaves, beside) for leaves in rows)
 
 
-def _moved(leaves: Sequence[Leaf]) -> float:
+def _moved(leaves: Sequence[SketchLeaf]) -> float:
     """By how much a number without rounding of its own differs between runs, relative."""
     values = [leaf.value for leaf in leaves if isinstance(leaf.value, float) and math.isfinite(leaf.value)]
     if not values or values[0] == 0.0 or any(leaf.slack for leaf in leaves):
@@ -118,7 +118,7 @@ def _moved(leaves: Sequence[Leaf]) -> float:
     return SPREAD_BESIDE * (max(values) - min(values)) / abs(values[0])
 
 
-def cells(leaves: Sequence[Leaf], how: str) -> str | None:
+def cells(leaves: Sequence[SketchLeaf], how: str) -> str | None:
     """What of leaves goes into a digest, in one text; ``None`` where the sketches are those of other leaves."""
     out: list[object] = []
     place = 0

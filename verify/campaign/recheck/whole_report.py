@@ -16,8 +16,8 @@ from verify.campaign.plan import Task, plan
 from verify.campaign.recheck.drawn_again import named_broken
 from verify.campaign.recheck.drawn_counts import miscounted
 from verify.campaign.recheck.identities import statements
+from verify.campaign.run_environment import MACHINE, NOISE, environment
 from verify.campaign.summary import summarise
-from verify.campaign.surroundings import MACHINE, NOISE, environment
 from verify.checks.measuring.case import PROFILES, checks, find_profile
 from verify.evidence.anytime import NoiseClass
 from verify.report.model import FIRST_SCHEMA, NAMED, ReportData

@@ -16,7 +16,7 @@ from typing import Any
 
 from spec.drawn import is_drawn
 from verify.campaign.plan import Task
-from verify.campaign.store.dependencies import House
+from verify.campaign.store.dependencies import CodeHouse
 from verify.checks.measuring.case import checks, full_run_decisions
 from verify.subjects.loading import COMMAND, REFERENCE
 
@@ -32,8 +32,8 @@ class Addresses:
     of the versions in ``environment``.
     """
 
-    def __init__(self, environment: Mapping[str, str], version: str, subject: str = "", house: House | None = None):
-        self.house = House() if house is None else house
+    def __init__(self, environment: Mapping[str, str], version: str, subject: str = "", house: CodeHouse | None = None):
+        self.house = CodeHouse() if house is None else house
         self.environment = dict(environment)
         self.version = version
         self.subject = subject
@@ -136,6 +136,6 @@ def _beside(module: str) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=1)
-def installed() -> House:
+def installed() -> CodeHouse:
     """The sources of this very installation."""
-    return House()
+    return CodeHouse()

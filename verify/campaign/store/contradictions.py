@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from verify.campaign.recheck.leaves import groups
 from verify.campaign.recheck.recorded_results import shipped
-from verify.campaign.recheck.sketches import MOST_BESIDE, Leaf
+from verify.campaign.recheck.sketches import MOST_BESIDE, SketchLeaf
 from verify.checks.measuring.long_runs import OUTCOMES
 from verify.evidence.model import (
     CertifiedBound,
@@ -71,7 +71,7 @@ def contradiction(one: Result, other: Result) -> str:
     return ""
 
 
-def bounded(result: Result) -> list[list[Leaf]]:
+def bounded(result: Result) -> list[list[SketchLeaf]]:
     """What a result holds, as :func:`groups` has it, each number with its bound as slack."""
     found = []
     for place, group in enumerate(groups(result)):
@@ -80,11 +80,11 @@ def bounded(result: Result) -> list[list[Leaf]]:
     return found
 
 
-def _bounded(leaf: Leaf, least: float) -> Leaf:
-    return Leaf(leaf.value, max(leaf.slack, least))
+def _bounded(leaf: SketchLeaf, least: float) -> SketchLeaf:
+    return SketchLeaf(leaf.value, max(leaf.slack, least))
 
 
-def _bounds(result: Result, item: Evidence | None, group: Sequence[Leaf]) -> list[float]:
+def _bounds(result: Result, item: Evidence | None, group: Sequence[SketchLeaf]) -> list[float]:
     """Bounds of an item's numbers, as far as these have no wider one of their own."""
     exact = item is not None and not isinstance(item, PremiseEvidence) and item.rung in EXACT
     relative = [WRITTEN if exact else COUNTED] * len(group)
@@ -112,7 +112,7 @@ def _grown(rate: RateEvidence, point: Point) -> float:
     return min(max(COUNTED, EPS * point.at**-4), MOST_BESIDE)
 
 
-def _apart(mine: Sequence[Leaf], theirs: Sequence[Leaf], spreads: Sequence[float]) -> str:
+def _apart(mine: Sequence[SketchLeaf], theirs: Sequence[SketchLeaf], spreads: Sequence[float]) -> str:
     """The first values that are further apart than their bounds; empty where none are.
 
     ``spreads`` are what the record says that processors differ by.
@@ -129,7 +129,7 @@ def _apart(mine: Sequence[Leaf], theirs: Sequence[Leaf], spreads: Sequence[float
     return ""
 
 
-def _agree(one: Leaf, other: Leaf, spread: float) -> bool:
+def _agree(one: SketchLeaf, other: SketchLeaf, spread: float) -> bool:
     a, b = one.value, other.value
     if not (isinstance(a, float) and isinstance(b, float) and math.isfinite(a) and math.isfinite(b)):
         return repr(a) == repr(b) or math.isinf(one.slack + other.slack + spread)

@@ -16,7 +16,7 @@ BY_CONTENT = ("spec/claims", "spec/instances")
 """Folders of which a result depends on its own files, and on those that its check's modules name."""
 
 
-class House:
+class CodeHouse:
     """The sources under a folder that holds the three packages; read once, when first asked for.
 
     Only what a file imports for its types is left out; lazy imports count.

@@ -19,10 +19,10 @@ from pydantic import ConfigDict, ValidationError
 from spec.expectations import ExpectedFailure, Skip
 from spec.files import Frozen
 from verify.campaign.recheck.rechecking import follows
+from verify.campaign.run_environment import MACHINE
 from verify.campaign.store import database
 from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
-from verify.campaign.surroundings import MACHINE
 from verify.report.model import Result
 
 _BATCH = 500
@@ -72,7 +72,7 @@ class Plan(Frozen):
         return _digest(*self.texts)
 
 
-class Row(NamedTuple):
+class StoreRow(NamedTuple):
     """One result as it is kept."""
 
     address: str
@@ -172,7 +172,7 @@ class Store:
         Raises:
             StoreError: If it cannot be written.
         """
-        row = Row.of(inputs, result)
+        row = StoreRow.of(inputs, result)
         with self._guarded():
             self._connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?)", row.packed)
         self._believed.pop(row.address, None)
@@ -184,7 +184,7 @@ class Store:
         with self._guarded(), one_transaction(self._connection):
             yield
 
-    def add(self, rows: Iterable[Row], plans: Iterable[Plan]) -> None:
+    def add(self, rows: Iterable[StoreRow], plans: Iterable[Plan]) -> None:
         """Take over rows and plans."""
         with self._guarded():
             packed = (row.packed for row in rows)
@@ -242,7 +242,7 @@ class Store:
             found = {row.address: result for row, result in self._read(some)}
             yield from (found[address] for address in some if address in found)
 
-    def _read(self, addresses: Iterable[str]) -> Iterator[tuple[Row, Result]]:
+    def _read(self, addresses: Iterable[str]) -> Iterator[tuple[StoreRow, Result]]:
         for row in self.rows(addresses):
             known = self._believed.get(row.address)
             if known is not None and known[0] == row.digest:
@@ -256,11 +256,11 @@ class Store:
                 yield row, result
 
     @staticmethod
-    def _own(row: Row) -> Result | None:
+    def _own(row: StoreRow) -> Result | None:
         """What this very run decided and wrote."""
         return Result.model_validate_json(row.result).model_copy(update={"seconds": row.seconds})
 
-    def rows(self, addresses: Iterable[str] | None = None) -> Iterator[Row]:
+    def rows(self, addresses: Iterable[str] | None = None) -> Iterator[StoreRow]:
         """Rows as they are kept, unread; all of them unless some are asked for."""
         if addresses is None:
             with self._guarded():
@@ -271,7 +271,7 @@ class Store:
             marks = ",".join("?" * len(batch))
             with self._guarded():
                 rows = self._connection.execute(f"SELECT * FROM cells WHERE address IN ({marks})", batch).fetchall()
-            yield from map(Row.unpacked, rows)
+            yield from map(StoreRow.unpacked, rows)
 
     def remembered(self, what: str) -> dict[str, str]:
         """What was remembered under a name; nothing if nothing was, or another text than what was written."""

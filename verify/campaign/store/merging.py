@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from verify.campaign.store.contradictions import contradiction
-from verify.campaign.store.kept_results import Row, Store
+from verify.campaign.store.kept_results import Store, StoreRow
 from verify.report.model import Result
 
 
@@ -62,7 +62,7 @@ def _add(source: Path, target: Store, done: Merged) -> None:
         done.dropped += given.notices
 
 
-def _better(given: Store, target: Store, done: Merged, source: Path) -> Iterator[Row]:
+def _better(given: Store, target: Store, done: Merged, source: Path) -> Iterator[StoreRow]:
     """Rows that the target is to take."""
     for row in given.rows():
         result, why = row.read()
@@ -75,7 +75,7 @@ def _better(given: Store, target: Store, done: Merged, source: Path) -> Iterator
             yield row
 
 
-def _gives_way(there: Row, held: Result, row: Row, result: Result) -> bool:
+def _gives_way(there: StoreRow, held: Result, row: StoreRow, result: Result) -> bool:
     """Whether what is held makes place for what comes."""
     if there.result == row.result:
         return False

@@ -11,13 +11,13 @@ from verify.campaign.baseline.judging import hold_verdicts
 from verify.campaign.draws import gathered
 from verify.campaign.expectations import overdue, skipped
 from verify.campaign.plan import Task, left_out
+from verify.campaign.run_environment import NOISE, of_every_machine
 from verify.campaign.store.addresses import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, smallest, summarise
-from verify.campaign.surroundings import NOISE, of_every_machine
 from verify.checks.measuring.case import find_profile
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.summary_row import SmallestCounterexample
 
 

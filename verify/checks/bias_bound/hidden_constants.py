@@ -18,7 +18,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.point_values import PointValues, multiplier_slope
 from verify.truth.scenario import Scenario, exact_error
 from verify.verdict import NoEvidenceError
@@ -31,7 +31,7 @@ def part_of_the_lemmas(case: Case) -> Measurement:
     The terms may cancel one another at some α and not at others: a power fitted to the quotient would say nothing.
     """
     truth = regular_truth(case.instance)
-    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+    family = PenaltyFamily.at(quadratic_of(case.instance.problem), case.instance.x)
     first = min(truth.strictly_active)
     lam = [int(i == first) for i in range(len(truth.lam))]
     y = [int(i == 0) for i in range(len(truth.y_star))]
@@ -67,7 +67,9 @@ def scaled_rows(case: Case) -> Measurement:
     regular_truth(case.instance)
     for alpha in map(Fraction, case.profile.alphas):
         problem = with_rows_scaled(base, alpha)
-        bias = float(np.linalg.norm(as_float(error(Family.at(problem, case.instance.x), Scenario(), "T3")(alpha))))
+        bias = float(
+            np.linalg.norm(as_float(error(PenaltyFamily.at(problem, case.instance.x), Scenario(), "T3")(alpha)))
+        )
         slope = spectral_norm([[float(v) for v in row] for row in multiplier_slope(problem, case.instance.x)])
         points.append(Point(at=float(alpha), measured=bias if case.as_written else bias / (1 + slope)))
         ratios.append(_largest_ratio(problem, base, case.instance.x, alpha))

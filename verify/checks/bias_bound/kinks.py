@@ -29,7 +29,7 @@ from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
-from verify.truth.goldstein.cells import Cell, cells_in_ball
+from verify.truth.goldstein.cells import PieceCell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
 from verify.truth.pair import Truth, exact_bias
@@ -126,7 +126,7 @@ def _in_ramp(ball: _Ball) -> float:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedPoint:
     """A point asked at: what the subject estimates there, the size of its error or a bound of it, and the rounding.
 
     ``exact``: what the error should be, where it is lost in rounding.
@@ -142,7 +142,7 @@ class _Asked:
         return Point(at=alpha, measured=self.size, uncertainty=self.rounding, predicted=self.exact)
 
 
-def _worst(ball: _Ball) -> _Asked:
+def _worst(ball: _Ball) -> _AskedPoint:
     """The largest error over the points asked at."""
     case, ramp = ball.case, ball.alpha**2 * ball.case.call(ball.alpha).parameters.lam_width
     made = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
@@ -211,7 +211,7 @@ def _missing(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _pieces(name: str) -> tuple[Cell, ...]:
+def _pieces(name: str) -> tuple[PieceCell, ...]:
     return tuple(cells_in_ball(quadratic_of(find(name).problem), _kink(name), Fraction(REACH)))
 
 
@@ -220,7 +220,7 @@ def _truth(name: str, x: tuple[Fraction, ...]) -> Truth:
     return regular_truth(find(name).at(*x))
 
 
-def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _Asked:
+def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _AskedPoint:
     """‖estimate - ∇F(x)‖, or with a radius a bound of the distance to ∂_rF(x), exact for n = 1."""
     case, alpha = ball.case, ball.alpha
     there, truth = replace(case, instance=case.instance.at(*x)), _truth(case.instance.name, x)
@@ -228,10 +228,10 @@ def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _Asked:
     found = estimate(there, call, geometry.minimiser) + _of_the_weights(there, alpha)
     rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
     if ball.radius is None:
-        return _Asked(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
+        return _AskedPoint(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
     gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), ball.radius), truth.grad_F]
     _, nearest = shortest(np.array(gradients) - found, Rays((), ()))
-    return _Asked(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
+    return _AskedPoint(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
 
 
 def _of_the_weights(there: Case, alpha: float) -> Vector:
@@ -252,7 +252,7 @@ def _exactly(ball: _Ball, x: tuple[Fraction, ...]) -> float:
     return exact_bias(instance, truth, geometry, dual_term=case.reading.dual_term)
 
 
-def _gradients_in_ball(pieces: Sequence[Cell], x: Vector, radius: float) -> Iterator[Vector]:
+def _gradients_in_ball(pieces: Sequence[PieceCell], x: Vector, radius: float) -> Iterator[Vector]:
     """Gradients of F at points of the ball: where the pieces' borders cut it for n = 1, else all round."""
     for piece in pieces:
         M, q, H, c = piece.arrays
@@ -268,7 +268,7 @@ def _gradients_in_ball(pieces: Sequence[Cell], x: Vector, radius: float) -> Iter
         yield from (H @ np.array([z]) + c for z in (low, high) if low <= high)
 
 
-def _searched(case: Case, asked: _Asked, radius: float) -> float:
+def _searched(case: Case, asked: _AskedPoint, radius: float) -> float:
     """The distance of the estimate to ∂_rF(x): that of 0 once the estimate is taken from F as a linear part."""
     problem = quadratic_of(case.instance.problem)
     slope = problem.f.x.to_fractions()[0]

@@ -18,7 +18,7 @@ from verify.truth.algebra.rationals import Vector, column, fraction, fractions, 
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 ALPHA = Fraction(1, 10)
 MapOfX = Callable[[Vector], Vector]
@@ -58,7 +58,7 @@ def second_derivatives(case: Case) -> Measurement:
     """
     truth, problem, x = regular_truth(case.instance), quadratic_of(case.instance.problem), case.instance.x
     rho, lower = tuple(map(Fraction, truth.active.tolist())), feasible(case.instance)
-    y = evaluate(Setting(problem, x, ALPHA, given={"rho": rho})).y_penalty
+    y = evaluate(ExactSetting(problem, x, ALPHA, given={"rho": rho})).y_penalty
     away = tuple(a - b for a, b in zip(y, lower.y_star, strict=True))
     # ỹ* is off by at most δ, towards the penalty minimiser: both points lie on one line through y*.
     error = tuple(ALPHA**3 * v / sum(map(abs, away)) for v in away)
@@ -77,7 +77,7 @@ def second_derivatives(case: Case) -> Measurement:
     else:
         reading = REPAIRED.choose(dual_term=case.reading.dual_term)
         given = {"y_star": y_star, "lam": lower.lam, "rho": rho, "y_penalty": y}
-        found = [_rational(evaluate(Setting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
+        found = [_rational(evaluate(ExactSetting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"
     return Measurement((
         compare(quantity, _distance(*found), "==", 0.0, rung="certified"),

@@ -10,7 +10,7 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.following import farthest
+from verify.checks.measuring.outer_recursion import farthest
 from verify.checks.measuring.outer_runs import Recorded, record
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate

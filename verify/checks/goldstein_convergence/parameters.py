@@ -11,7 +11,7 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.following import farthest
+from verify.checks.measuring.outer_recursion import farthest
 from verify.checks.measuring.outer_runs import record
 from verify.truth.functions import WeightedAbsolute
 from verify.truth.geometry import quadratic_of

@@ -10,12 +10,12 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.following import Follower, farthest
+from verify.checks.measuring.outer_recursion import Follower, farthest
 from verify.checks.measuring.outer_runs import Recorded, kept, record
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Point
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.subjects.protocol import SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -109,7 +109,7 @@ def noise_term(case: Case) -> Measurement:
 
 def _noise_terms(
     case: Case, blocks: Sequence[int], runs: int, error: float
-) -> tuple[list[Estimate], list[ComparisonEvidence]]:
+) -> tuple[list[SweepEstimate], list[ComparisonEvidence]]:
     """The mean over runs at every block length, its interval wrong with at most ``error``; how well runs followed."""
     rng = case.shared_rng(f"noise term {blocks}")
     estimates, followed, D = [], [], 1.0
@@ -125,7 +125,7 @@ def _noise_terms(
         # A Gaussian functional with Lipschitz constant D√(Mσ²): sub-Gaussian around its mean.
         low, high = sub_gaussian_interval(sums, 2 * D * sigma * math.sqrt(M), error)
         at, mean = {"M": float(M)}, float(sums.mean())
-        estimates.append(Estimate(at, mean, None, low, high, runs, law="exponent (sub-Gaussian)"))
+        estimates.append(SweepEstimate(at, mean, None, low, high, runs, law="exponent (sub-Gaussian)"))
     return estimates, followed
 
 

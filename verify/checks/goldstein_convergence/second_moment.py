@@ -15,7 +15,7 @@ from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
     Law,
-    Outcome,
+    LawOutcome,
     exactly,
     mean,
     mean_square,
@@ -25,7 +25,7 @@ from verify.checks.measuring.finite_laws import (
 )
 from verify.checks.measuring.outer_runs import Recorded, record
 from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import Setting, second_moment
+from verify.checks.measuring.samples import SampleSetting, second_moment
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import Relation
 from verify.evidence.moments import Moments
@@ -56,7 +56,7 @@ SIGNS = Fraction(1, 40)
 def second_moment_of_answers(case: Case) -> Measurement:
     """Mean squared answer of the subject's Algorithm 1 along its own runs, where the bias lies along the gradient."""
     truth = regular_truth(case.instance)
-    setting = Setting.at(case, truth, ALPHA, NOISE)
+    setting = SampleSetting.at(case, truth, ALPHA, NOISE)
     noisy, call = setting.case.instance.problem, case.call(ALPHA)
     V, mean = second_moment(setting, NOISE), setting.mean
     L, beta = float(np.linalg.norm(truth.grad_F)), float(np.linalg.norm(mean - truth.grad_F))
@@ -104,7 +104,7 @@ def _own_mean(case: Case, x: Vector) -> Vector:
 def _square_at(case: Case, z: Vector) -> float:
     """Squared length of the exact mean of an answer at another point."""
     there = replace(case, instance=case.instance.at(*(Fraction(v) for v in z.tolist())))
-    mean = Setting.at(there, solve_any(quadratic_of(case.instance.problem), z.tolist()), ALPHA, NOISE).mean
+    mean = SampleSetting.at(there, solve_any(quadratic_of(case.instance.problem), z.tolist()), ALPHA, NOISE).mean
     return float(mean @ mean)
 
 
@@ -113,7 +113,7 @@ def mean_and_noise(case: Case) -> Measurement:
     """E‖g‖² against the second moments of mean and noise, z_t on a segment's two ends and the samples' signs drawn."""
     start = case.instance.x
     ends = [ExactOracle.at(case.instance.at(*moved(start, 0, by)), ORTHOGONAL_ALPHA) for by in ENDS]
-    given = [[Outcome(o.weight, plus(oracle.estimate(), o.value, SIGNS)) for o in signs(len(start), 2)]
+    given = [[LawOutcome(o.weight, plus(oracle.estimate(), o.value, SIGNS)) for o in signs(len(start), 2)]
              for oracle in ends]  # fmt: skip
     return parted(given, [mean(law) for law in given], "<=" if case.as_written else "==")
 

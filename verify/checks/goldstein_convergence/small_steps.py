@@ -9,7 +9,7 @@ from itertools import product
 
 from verify.checks.goldstein_convergence.along_a_kink import fall_beyond_answers
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.finite_laws import ZERO, Outcome, exactly, mean, mean_square, plus, square
+from verify.checks.measuring.finite_laws import ZERO, LawOutcome, exactly, mean, mean_square, plus, square
 from verify.truth.algebra.rationals import Vector
 
 D = Fraction(1, 20)
@@ -131,7 +131,7 @@ def along(x: Fraction, step: Fraction) -> Fraction:
     return (cubes[0] + 4 * cubes[1] + cubes[2]) / 6 * step
 
 
-def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[Outcome]]) -> list[Run]:
+def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[LawOutcome]]) -> list[Run]:
     """All runs of three steps, the answers being ∇F at the segment's middle plus a draw."""
     made = [(Fraction(1), start, ZERO, ZERO)]
     for _ in range(3):
@@ -156,7 +156,7 @@ def in_expectation(case: Case) -> Measurement:
         off = abs(fall_beyond_answers(case))
         return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", off),))
     start = HALF
-    made = runs(start, lambda _: (Outcome(HALF, (Fraction(1, 4),)), Outcome(HALF, (Fraction(-1, 4),))))
+    made = runs(start, lambda _: (LawOutcome(HALF, (Fraction(1, 4),)), LawOutcome(HALF, (Fraction(-1, 4),))))
     expected = sum((run.weight * run.inner for run in made), ZERO)
     given = case.as_written and case.sense.expectation == "given"
     gaps = [quartic(run.end) - quartic(start) - (run.inner if given else expected) for run in made]
@@ -172,9 +172,9 @@ def in_expectation(case: Case) -> Measurement:
 def error_names(case: Case) -> Measurement:
     """What noise adds to the η-term and bias to the Dα-term: nothing as written, ηV/2 and 2Dβ repaired."""
     slope, bias, noise = Fraction(3), Fraction(1, 2), Fraction(2)
-    law = [Outcome(HALF, (slope + bias + noise,)), Outcome(HALF, (slope + bias - noise,))]
+    law = [LawOutcome(HALF, (slope + bias + noise,)), LawOutcome(HALF, (slope + bias - noise,))]
     spread = mean_square(law, mean(law))
-    quiet = [Outcome(Fraction(1), mean(law))]
+    quiet = [LawOutcome(Fraction(1), mean(law))]
     in_eta = ETA / 2 * (mean_square(law, (ZERO,)) - mean_square(quiet, (ZERO,)))
     # The largest ⟨∇F - E g, Δ - u⟩ over both ends of the ball, without any noise.
     in_alpha = max((slope - mean(quiet)[0]) * (step - u) for step in (-D, D) for u in (-D, D))

@@ -16,8 +16,8 @@ from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.following import farthest
 from verify.checks.measuring.formula_evidence import right_side
+from verify.checks.measuring.outer_recursion import farthest
 from verify.checks.measuring.outer_runs import (
     SIGMA,
     Recorded,
@@ -35,7 +35,7 @@ from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Law
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law
+from verify.evidence.rates import SweepEstimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein
@@ -55,7 +55,7 @@ SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.05, eta=0.05, 
 
 
 def rates(
-    estimates: Sequence[Estimate], share: Share, quantity: str, names: Sequence[str], *, bends: bool = True
+    estimates: Sequence[SweepEstimate], share: Share, quantity: str, names: Sequence[str], *, bends: bool = True
 ) -> tuple[Evidence, ...]:
     """Exponents of the asserted variables; too few settings that ended decide nothing."""
     fitted = fit_power_law(estimates, share.single, quantity=quantity, bends=bends) if len(estimates) > 1 else {}
@@ -64,7 +64,7 @@ def rates(
     return tuple(bent(rate) if bends else rate for rate in told) or (unfinished,)
 
 
-def at_targets(estimates: Sequence[Estimate], of: str = "") -> dict[str, float | str]:
+def at_targets(estimates: Sequence[SweepEstimate], of: str = "") -> dict[str, float | str]:
     """The measured values by target, to show."""
     return {f"{of}at ε = {e.at['epsilon']:g}, δ = {e.at['goldstein_radius']:g}": e.value for e in estimates}
 
@@ -140,7 +140,7 @@ def _stated_orders(case: Case) -> Measurement:
         half = epsilon / schedule.K
         at, middle = {"epsilon": epsilon}, float(np.median(distances))
         law: Law = "exponent (order statistics)"
-        estimates.append(Estimate(at, middle, None, low - half, high + half, runs, law=law))
+        estimates.append(SweepEstimate(at, middle, None, low - half, high + half, runs, law=law))
         # ε + C α with α = ε; C is twice the oracles' own bias constant, the text leaves it open.
         decision = BoundDecision(
             name, share, predicted=epsilon + 2 * BIAS * epsilon, wanted=epsilon / 2, slack=half,

@@ -32,7 +32,7 @@ from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.orders import bent
 from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler
 from verify.subjects.protocol import Call
@@ -158,7 +158,7 @@ def _rate_of_floors(
             laws.append(law_of_variance(moments, share.error / 2 / len(samplers), SIZES))
             # One component, its mean faded: a chi-square estimate. What the exact law bends is divided out.
             bent_by = floor / (floors[0] * (iteration.eta_y / first) ** exact.exponent)
-            estimates.append(Estimate(
+            estimates.append(SweepEstimate(
                 {"eta": iteration.eta_y}, moments.mean_square / bent_by, moments.count * laws[-1].worth,
                 samples=moments.count, predicted=floor / bent_by,
             ))  # fmt: skip

@@ -24,13 +24,20 @@ from verify.checks.measuring.iteration_runs import (
     sized_for,
 )
 from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import RATE_BLOCK, Formula, Setting, sampled_rates, second_moment, variance_order
+from verify.checks.measuring.samples import (
+    RATE_BLOCK,
+    SampledFormula,
+    SampleSetting,
+    sampled_rates,
+    second_moment,
+    variance_order,
+)
 from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.intervals import quantile_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.orders import bent
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.evidence.squares import SquareBound
 from verify.subjects.protocol import Call
 from verify.truth.iterations import LinearIteration, shrinking
@@ -76,12 +83,12 @@ def batch_size(case: Case) -> Measurement:
     settings = []
     for alpha in BATCH_ALPHAS:
         N_g = max(1, ceil(len(case.x) * BATCH_NOISE.scale("f.x") ** 2 / alpha**2 - 1e-9))
-        setting = Setting.at(case, truth, alpha, BATCH_NOISE, N_g=N_g)
+        setting = SampleSetting.at(case, truth, alpha, BATCH_NOISE, N_g=N_g)
         exact = second_moment(setting, BATCH_NOISE) / N_g
         settings.append(({"alpha": alpha}, setting.sampler(block=RATE_BLOCK), exact))
     order = variance_order(case, BATCH_NOISE)
     # N_g is a whole number, and α⁻² but for less than one.
-    formula = None if order is None else Formula({"alpha": order + 2.0})
+    formula = None if order is None else SampledFormula({"alpha": order + 2.0})
     rate = sampled_rates(case, settings, quantity="variance at N_g = σ²/α²", deciding="alpha", formula=formula)["alpha"]
     return Measurement((rate,), values_at("variance at alpha", rate.points))
 
@@ -178,7 +185,7 @@ def _sized(case: Case, alphas: Sequence[float], first: int, draw: Callable[[floa
             sizes[alpha] = np.concatenate([sizes[alpha], np.linalg.norm(draw(alpha, more), axis=1)])
             middle, low, high = quantile_interval(sizes[alpha], LEVEL, looks.error / 2 / len(alphas))
             at, count = {"alpha": alpha}, len(sizes[alpha])
-            estimates.append(Estimate(at, middle, None, low, high, count, law="exponent (order statistics)"))
+            estimates.append(SweepEstimate(at, middle, None, low, high, count, law="exponent (order statistics)"))
         rate = bent(fit_power_law(estimates, looks, quantity=SIZE)["alpha"])
         if str(decide(case.bound, [rate]).verdict) != "INCONCLUSIVE":
             break
@@ -243,7 +250,7 @@ def _counted(case: Case, truth: Truth, *, batch: bool) -> RateEvidence:
     for alpha in COUNTED[constant_step(case)]:
         call = _call(case, noise, alpha, *enough(case, alpha))
         if batch:
-            samples = ceil(second_moment(Setting.at(case, truth, alpha, noise), noise) / alpha**2)
+            samples = ceil(second_moment(SampleSetting.at(case, truth, alpha, noise), noise) / alpha**2)
             call = replace(call, parameters=call.parameters.model_copy(update={"N_g": samples}))
         calls = case.stages.hypergradient_runs(case.instance.with_noise(noise).problem, case.x, call, case.rng, 1)[1]
         points.append(Point(at=alpha, measured=calls))

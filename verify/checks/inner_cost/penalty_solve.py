@@ -16,7 +16,7 @@ from verify.evidence.model import Point, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.orders import bent
 from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import Estimate, fit_power_law, fit_rate, invert
+from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate, invert
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, spectral_norm
 from verify.verdict import NoEvidenceError
@@ -83,7 +83,7 @@ def _on_expectation(case: Case, given: Call, geometry: Geometry) -> RateEvidence
         laws.append(law_of_variance(_of_equal_components(y), each, base="exponent (mean squares)"))
         low, high = mean_square_interval(moments, each, isotropic=y.shape[1] == 1, worth=laws[-1].worth)
         at, square = {"calls": calls}, moments.mean_square
-        estimates.append(Estimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
+        estimates.append(SweepEstimate(at, square, None, low, high, moments.count, law="exponent (mean squares)"))
     if len({estimate.at["calls"] for estimate in estimates}) == 1:
         raise NoEvidenceError("penalty_runs counted the same samples for anchors of every size: no rate shows")
     worst = min(laws, key=lambda taken: taken.worth)
@@ -125,7 +125,7 @@ def _on_finite_sum(case: Case, given: Call, y_star: Vector) -> RateEvidence:
         factors = ((start[0], reached), (start[2], low), (start[1], high))
         price, least, most = (calls / log(begun / left) for begun, left in factors)
         at = {"inner_tol": reached}
-        estimates.append(Estimate(at, price, None, least, most, runs, law="exponent (order statistics)"))
+        estimates.append(SweepEstimate(at, price, None, least, most, runs, law="exponent (order statistics)"))
     if len(estimates) < 2:
         raise NoEvidenceError("penalty_runs answered the same after every number of epochs: no rate shows")
     quantity = "gradient samples on a finite sum, over log 1/δ"

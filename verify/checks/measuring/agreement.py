@@ -8,19 +8,18 @@ from fractions import Fraction
 
 from spec import Noise
 from verify.checks.measuring.case import Case
-from verify.evidence.model import ClosedForm as ClosedFormEvidence
-from verify.evidence.model import Point, RateEvidence
+from verify.evidence.model import ClosedForm, Point, RateEvidence
 from verify.truth.algebra.rational_functions import RationalVector
-from verify.truth.closed_forms import ClosedForm, closed_variance
+from verify.truth.closed_forms import DerivedForm, closed_variance
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.verdict import RungDisagreementError
 
 
 def held(
-    formula: ClosedForm | None, exact: RationalVector, alphas: Sequence[float], name: str, *, measured: bool
-) -> ClosedFormEvidence | None:
+    formula: DerivedForm | None, exact: RationalVector, alphas: Sequence[float], name: str, *, measured: bool
+) -> ClosedForm | None:
     """A closed form as evidence, once its first term and its values on the sweep are those of an exact derivation.
 
     There is no evidence without a formula, nor of a quantity that is exactly zero; ``measured`` says whether the
@@ -41,7 +40,7 @@ def held(
     if leading.exponent is None:
         return None
     printed = formula.printed
-    return ClosedFormEvidence(
+    return ClosedForm(
         text=printed.text, latex=printed.latex, whole=printed.whole, values=tuple(values), measured=measured
     )
 
@@ -67,7 +66,7 @@ def with_closed_form(case: Case, noise: Noise, rate: RateEvidence, at: Sequence[
 
     ``at`` has alpha of each point, and N_g where averages were measured.
     """
-    family = Family.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
+    family = PenaltyFamily.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
     formula, pairing = closed_variance(family, case.reading.noise_pairing), case.reading.noise_pairing
     alphas = [variables["alpha"] for variables in at]
     form = formula and held(formula, variance_function(family, pairing), alphas, rate.quantity, measured=True)

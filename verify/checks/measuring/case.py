@@ -23,7 +23,7 @@ from verify.evidence.budget import TOTAL_ERROR, Share
 from verify.evidence.charts import Plot
 from verify.evidence.model import LAWS, ComparisonEvidence, Counterexample, Evidence, Point, Relation
 from verify.evidence.streams import Ledger
-from verify.subjects.protocol import Call, Stages
+from verify.subjects.protocol import Call, StageCalls
 from verify.subjects.stage_table import Capability
 
 ProfileName = Literal["smoke", "ci", "full", "conform"]
@@ -153,7 +153,7 @@ class Case:
     reading_name: str
     reading: Reading
     instance: Instance
-    stages: Stages
+    stages: StageCalls
     profile: Profile
     rng: np.random.Generator
     seed: int = 0

@@ -17,16 +17,16 @@ from spec.exact import Vector
 from spec.reading import DualTerm
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.own_values import Formula, agreement, held_to_formulas, says_something
+from verify.checks.measuring.own_values import OwnFormula, agreement, held_to_formulas, says_something
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.truth.certificates.certificate import Certificate, Side
-from verify.truth.certificates.certification import Bound, NoCertificateError, certify
+from verify.truth.certificates.certification import NoCertificateError, WantedBound, certify
 from verify.truth.certificates.checker import check
 from verify.truth.certificates.combination import combine
 from verify.truth.closed_forms import closed_form
 from verify.truth.geometry import quadratic_of
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import NoEvidenceError
 
@@ -103,7 +103,7 @@ def exact_rate(
         return ()
     # At a kink a piece's gradient stands in for ∇F, which what is asked about there does not contain.
     gradient = truth.exact_grad_F or next(iter(truth.exact_kinks), None)
-    family = Family.at(quadratic_of(case.instance.problem), case.instance.x, gradient)
+    family = PenaltyFamily.at(quadratic_of(case.instance.problem), case.instance.x, gradient)
     dual_term = case.reading.dual_term
     tried = [(spending, spending.scenario(dual_term)) for spending in spendings]
     errors = [error(family, scenario, quantity) for _, scenario in tried]
@@ -115,11 +115,13 @@ def exact_rate(
     end = _end(family, spending)
     if not any(alpha <= end for alpha in case.profile.alphas):
         raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
-    agrees, asked = held_to_formulas(case, truth, Formula(family, scenario, quantity), name, end)
+    agrees, asked = held_to_formulas(case, truth, OwnFormula(family, scenario, quantity), name, end)
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
-        wanted = [Bound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)]
+        wanted = [
+            WantedBound(power, quantity, side) for side, power in _wanted(leading.exponent, claimed, case.bound.tag)
+        ]
         # One error suffices to refute, and is all there is without a linear response; to support, every error counts.
         columns = [spending.along(i).scenario(dual_term) for i in every_error]
         bounds = _bounds(family, scenario, columns, wanted, end, recheck=case.profile.recheck)
@@ -197,7 +199,7 @@ def _errors(spent: tuple[int, Vector] | None) -> tuple[Error, ...]:
     return (Error(power=spent[0], direction=tuple(Fraction(float(v)) for v in exact_direction(spent[1]))),)
 
 
-def _end(family: Family, spending: Spending) -> Fraction:
+def _end(family: PenaltyFamily, spending: Spending) -> Fraction:
     """Right end of the interval: errors of size alpha**3 must leave slack rows slack and multipliers on one side."""
     slack = min((-float(h) for h in family.lower.h if h < 0), default=math.inf)
     multiplier = min((float(value) for value in family.lower.lam if value > 0), default=math.inf)
@@ -219,10 +221,10 @@ def _wanted(leading: int, claimed: Fraction, tag: str) -> list[tuple[Side, int]]
 
 
 def _bounds(
-    family: Family,
+    family: PenaltyFamily,
     scenario: Scenario,
     columns: Sequence[Scenario],
-    wanted: Sequence[Bound],
+    wanted: Sequence[WantedBound],
     end: Fraction,
     *,
     recheck: bool,
@@ -253,7 +255,7 @@ def _bounds(
     return tuple(made)
 
 
-def _attempts(family: Family, scenario: Scenario, bound: Bound, end: Fraction) -> Iterator[Certificate]:
+def _attempts(family: PenaltyFamily, scenario: Scenario, bound: WantedBound, end: Fraction) -> Iterator[Certificate]:
     for halvings in range(ATTEMPTS):
         try:
             yield certify(family, scenario, bound, end / 2**halvings, PRECISION)

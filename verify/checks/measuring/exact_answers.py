@@ -11,12 +11,12 @@ import numpy as np
 from spec import REPAIRED, Noise, OracleParameters, OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.following import Follower
 from verify.checks.measuring.iteration_runs import call_of, settled_iteration
+from verify.checks.measuring.outer_recursion import Follower
 from verify.checks.measuring.outer_runs import record
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import at_truth, estimate, feasible, h_width, regular_truth
-from verify.checks.measuring.samples import Setting
+from verify.checks.measuring.samples import SampleSetting
 from verify.evidence.model import ComparisonEvidence
 from verify.subjects.protocol import MissingCapabilityError
 from verify.subjects.stated_accuracy import solved_to
@@ -106,7 +106,7 @@ def samples(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     known: list[str] = []
     for model in ("additive", "matrix"):
         noise = Noise(model=model, sigma_f=QUIET, sigma_g=QUIET)  # type: ignore[arg-type]  # exact spellings are parsed
-        setting = Setting.at(case, truth, alpha, noise)
+        setting = SampleSetting.at(case, truth, alpha, noise)
         at, asked = setting.geometry, setting.case
         try:
             found = asked.stages.hypergradient_samples(asked.instance.problem, case.x, setting.call, rng, 2)

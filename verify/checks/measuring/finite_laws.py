@@ -19,7 +19,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, matrix, select
 from verify.truth.geometry import quadratic_of
 from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 ZERO = Fraction(0)
 
@@ -32,14 +32,14 @@ def exactly(
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LawOutcome:
     """One outcome, a vector, with its probability."""
 
     weight: Fraction
     value: Vector
 
 
-Law = Sequence[Outcome]
+Law = Sequence[LawOutcome]
 
 
 def mean(law: Law) -> Vector:
@@ -79,20 +79,20 @@ def units(size: int) -> Iterator[Vector]:
         yield tuple(Fraction(sign * int(i == j)) for j in range(size))
 
 
-def signs(size: int, count: int) -> list[Outcome]:
+def signs(size: int, count: int) -> list[LawOutcome]:
     """The mean of ``count`` draws of plus or minus one along (1, ..., 1), by how many are plus."""
     ways = [1]
     for _ in range(count):
         ways = [a + b for a, b in zip([0, *ways], [*ways, 0], strict=True)]
     total = Fraction(2**count)
-    return [Outcome(way / total, (Fraction(2 * k - count, count),) * size) for k, way in enumerate(ways)]
+    return [LawOutcome(way / total, (Fraction(2 * k - count, count),) * size) for k, way in enumerate(ways)]
 
 
 @dataclass(frozen=True)
 class ExactOracle:
     """Algorithm 1 without noise on one instance, its stages exact rationals or off by what is said."""
 
-    setting: Setting
+    setting: ExactSetting
     lower: ExactLowerLevel
     grad_F: Vector  # noqa: N815  # the paper's letter
 
@@ -104,7 +104,7 @@ class ExactOracle:
         problem = quadratic_of(instance.problem)
         lower = feasible(instance)
         return cls(
-            Setting(problem, instance.x, alpha, reading, ramp_constant=Fraction(ramp_constant)),
+            ExactSetting(problem, instance.x, alpha, reading, ramp_constant=Fraction(ramp_constant)),
             lower,
             lower_level.hypergradient(problem, instance.x),
         )

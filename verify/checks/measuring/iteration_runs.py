@@ -20,7 +20,7 @@ from verify.evidence.laws import SquareLaw, normal_upper
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
 from verify.evidence.moments import Moments
 from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import RESOLVED, Estimate, fit_power_law, invert
+from verify.evidence.rates import RESOLVED, SweepEstimate, fit_power_law, invert
 from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
 from verify.subjects.protocol import Call
@@ -104,7 +104,7 @@ class _Sweep:
             squares.append(square)
         return cls(times(case), tuple(made), tuple(calls), tuple(squares))
 
-    def ratios(self, sizes: Sequence[int], look: int, error: float) -> tuple[list[Estimate], Taken]:
+    def ratios(self, sizes: Sequence[int], look: int, error: float) -> tuple[list[SweepEstimate], Taken]:
         """Mean squares over the exact law's at a look, and the law that says least of them."""
         found, laws = [], []
         for sampler, calls, size in zip(self.samplers, self.calls, sizes, strict=True):
@@ -113,12 +113,12 @@ class _Sweep:
             laws.append(law_of_variance(moments, error, SIZES))
             width = len(moments.mean)
             dof = width * moments.count * laws[-1].worth
-            found.append(Estimate({"steps": calls}, moments.mean_square / width, dof, samples=moments.count))
+            found.append(SweepEstimate({"steps": calls}, moments.mean_square / width, dof, samples=moments.count))
         return found, min(laws, key=lambda taken: taken.worth)
 
 
 def _rate_of_steps(
-    sweep: _Sweep, ratios: Sequence[Estimate], law: RateEvidence, share: Share, *, power: float, name: str
+    sweep: _Sweep, ratios: Sequence[SweepEstimate], law: RateEvidence, share: Share, *, power: float, name: str
 ) -> RateEvidence:
     """Steps against the accuracy reached."""
     slope, first = 2 / (power * law.exponent), (sweep.calls[0], sweep.squares[0])
@@ -222,7 +222,7 @@ def _sizes(case: Case, iteration: LinearIteration, law: RateEvidence, power: flo
     return EARLY * long, long, long
 
 
-def slope_of(ratios: list[Estimate], share: Share) -> ComparisonEvidence:
+def slope_of(ratios: list[SweepEstimate], share: Share) -> ComparisonEvidence:
     """Power of the steps in the ratio of the subject's mean square to the law's, against none."""
     # Where the subject is right they are 1 throughout.
     fit = fit_power_law(ratios, share, quantity="", bends=False)["steps"]

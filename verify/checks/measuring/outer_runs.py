@@ -19,10 +19,10 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import FloatArray, Vector
 from verify.checks.measuring.case import Case, compare
-from verify.checks.measuring.following import Follower, farthest
+from verify.checks.measuring.outer_recursion import Follower, farthest
 from verify.evidence.intervals import mean_interval, median_interval
 from verify.evidence.model import ComparisonEvidence
-from verify.evidence.rates import Estimate
+from verify.evidence.rates import SweepEstimate
 from verify.subjects.protocol import OuterRun
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 
@@ -187,7 +187,7 @@ EVEN = 0.05
 """Part of a block by which the fall of the mean within one may be off."""
 
 
-def calls_until(case: Case, target: Target, error: float) -> Estimate:
+def calls_until(case: Case, target: Target, error: float) -> SweepEstimate:
     """Calls until a run's own mean distance over its blocks falls to ε: the median over runs, with its interval.
 
     That mean is the expected distance of the paper's random output, given the run.
@@ -196,7 +196,7 @@ def calls_until(case: Case, target: Target, error: float) -> Estimate:
     low, high = median_interval(blocks, error)
     at = {"epsilon": target.epsilon, "goldstein_radius": target.radius, "L_F": target.lipschitz}
     # Where the distance is made up of whole blocks, the runs differ by these or not at all.
-    return Estimate(
+    return SweepEstimate(
         at=at, value=float(np.median(blocks)) * M, low=(low - EVEN) * M, high=(high + EVEN) * M, samples=len(blocks),
         law="exponent (order statistics)",
     )  # fmt: skip
@@ -245,7 +245,7 @@ def _blocks(case: Case, target: Target) -> tuple[FloatArray, ComparisonEvidence]
     return blocks, followed
 
 
-def sweep(case: Case, targets: Sequence[Target] | None = None) -> tuple[list[Estimate], ComparisonEvidence]:
+def sweep(case: Case, targets: Sequence[Target] | None = None) -> tuple[list[SweepEstimate], ComparisonEvidence]:
     """All settings, their intervals jointly valid at half the case's share, and whether runs followed their answers.
 
     By default those in ε and δ; settings that no run reaches are left out.

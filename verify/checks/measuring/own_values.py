@@ -14,7 +14,7 @@ from verify.checks.measuring.case import Case, compare
 from verify.evidence.model import ComparisonEvidence, Point
 from verify.truth.geometry import EPS, Geometry, spectral_norm
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family, estimator, minimiser, sampled_point
+from verify.truth.penalty_functions import PenaltyFamily, estimator, minimiser, sampled_point
 from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import RungDisagreementError
 
@@ -30,10 +30,10 @@ SOLVABLE = 1e-6
 
 
 @dataclass(frozen=True)
-class Formula:
+class OwnFormula:
     """A quantity of the proof under one scenario, to be held against a subject."""
 
-    family: Family
+    family: PenaltyFamily
     scenario: Scenario
     quantity: Quantity
 
@@ -53,7 +53,7 @@ class Beside:
 
 
 def held_to_formulas(
-    case: Case, truth: Truth, formula: Formula, name: str, end: Fraction
+    case: Case, truth: Truth, formula: OwnFormula, name: str, end: Fraction
 ) -> tuple[ComparisonEvidence, tuple[float, ...]]:
     """The subject's own values against the exact ones, in roundings, and the alphas it was asked at.
 
@@ -125,7 +125,7 @@ class _Asker:
 
     case: Case
     truth: Truth
-    family: Family
+    family: PenaltyFamily
     scenario: Scenario
     shifts: bool
     value: Callable[[Fraction], Sequence[Fraction]]
@@ -168,7 +168,7 @@ class _Asker:
         return Beside(found, exact, self.rounding(geometry, y))
 
 
-def _asker(case: Case, truth: Truth, formula: Formula) -> _Asker:
+def _asker(case: Case, truth: Truth, formula: OwnFormula) -> _Asker:
     family, scenario = formula.family, formula.scenario
     shifts = formula.quantity in ("solution-shift", "penalty-shift")
     value = minimiser(family, scenario) if shifts else estimator(family, scenario)

@@ -20,14 +20,14 @@ from verify.evidence.model import RateEvidence, Role
 from verify.evidence.moments import Moments, Scatter
 from verify.evidence.orders import AGREES, Rational, bent, has_its_values, held_to_formula, in_class
 from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import Estimate, fit_power_law
+from verify.evidence.rates import SweepEstimate, fit_power_law
 from verify.evidence.streams import BLOCK, Sampler, Streams
 from verify.subjects.protocol import Call
 from verify.truth.algebra.numbers import double
 from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.noise import variance, variance_function
 from verify.truth.pair import Truth
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.verdict import decide
 
 ADDITIVE = Noise(model="additive", sigma_f="1/10", sigma_g="1/10")  # type: ignore[arg-type]  # exact spellings are parsed
@@ -51,7 +51,7 @@ RATE_FURTHER = 2
 
 
 @dataclass(frozen=True)
-class Setting:
+class SampleSetting:
     """Where the estimator is sampled: a case with its noise, the geometry at the exact pair, every stage given."""
 
     case: Case
@@ -59,7 +59,7 @@ class Setting:
     call: Call
 
     @classmethod
-    def at(cls, case: Case, truth: Truth, alpha: float, noise: Noise, *, N_g: int = 1) -> Setting:
+    def at(cls, case: Case, truth: Truth, alpha: float, noise: Noise, *, N_g: int = 1) -> SampleSetting:
         """At the exact pair and the exact penalty minimiser."""
         noisy = replace(case, instance=case.instance.with_noise(noise))
         geometry, call = at_truth(noisy, truth, alpha)
@@ -68,7 +68,7 @@ class Setting:
         return cls(noisy, geometry, given)
 
     @classmethod
-    def oracle(cls, case: Case, truth: Truth, noise: Noise, *, x: Vector, y: Vector, apart: Vector) -> Setting:
+    def oracle(cls, case: Case, truth: Truth, noise: Noise, *, x: Vector, y: Vector, apart: Vector) -> SampleSetting:
         """The bare oracles: alpha = 1, no rows; the two points of a sample are ``y`` and ``y + apart``."""
         noisy = replace(case, instance=case.instance.with_noise(noise))
         noisy.__dict__["x"] = x
@@ -124,11 +124,11 @@ class Setting:
 
 def variance_order(case: Case, noise: Noise) -> float | None:
     """Exact order in alpha of one sample's variance; none where it is zero."""
-    family = Family.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
+    family = PenaltyFamily.at(quadratic_of(case.instance.with_noise(noise).problem), case.instance.x)
     return variance_function(family, case.reading.noise_pairing).leading().exponent
 
 
-def second_moment(setting: Setting, noise: Noise) -> float:
+def second_moment(setting: SampleSetting, noise: Noise) -> float:
     """Exact variance of one sample given its stages, correctly rounded."""
     at, problem = setting.geometry, quadratic_of(setting.case.instance.problem).model_copy(update={"noise": noise})
     pairing = setting.case.reading.noise_pairing
@@ -137,7 +137,7 @@ def second_moment(setting: Setting, noise: Noise) -> float:
 
 
 @dataclass(frozen=True)
-class Formula:
+class SampledFormula:
     """What is known of the formula that gives exact variances: its exact orders, by variable.
 
     ``known`` is the class of functions of the deciding variable in which other samples are read.
@@ -174,7 +174,7 @@ def sampled_rates(
     quantity: str,
     deciding: str | None,
     looks: tuple[int, Share] | None = None,
-    formula: Formula | None = None,
+    formula: SampledFormula | None = None,
 ) -> dict[str, RateEvidence]:
     """Exponents of a variance; draws until the claim's bound is decided in the deciding variable.
 
@@ -193,7 +193,7 @@ def sampled_rates(
     refuted_at = -1
     while True:
         look = max(1, settings[0][1].look)
-        estimates: list[Estimate] = []
+        estimates: list[SweepEstimate] = []
         laws: list[Taken] = []
         for at, sampler, predicted in settings:
             sampler.look = look
@@ -201,7 +201,7 @@ def sampled_rates(
             taken = law_of_variance(moments, planned.spends(look), base="exponent (log chi-square)")
             dof = float(len(moments.mean) * (moments.count - 1)) * taken.worth
             estimates.append(
-                Estimate(at=at, value=moments.variance, dof=dof, samples=moments.count, predicted=predicted)
+                SweepEstimate(at=at, value=moments.variance, dof=dof, samples=moments.count, predicted=predicted)
             )
             laws.append(taken)
         spent = replace(share, error=planned.spends(look))

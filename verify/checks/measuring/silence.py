@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.checks.measuring.samples import ANOTHER_LAW, Setting
+from verify.checks.measuring.samples import ANOTHER_LAW, SampleSetting
 from verify.evidence.model import ComparisonEvidence
 from verify.evidence.repeats import answers_needed, different_answers
 
@@ -20,7 +20,7 @@ class NoNoiseError(Exception):
         super().__init__(evidence.quantity)
 
 
-def require_noise(setting: Setting, variance: float) -> None:
+def require_noise(setting: SampleSetting, variance: float) -> None:
     """Ask for a few estimates, drawn for nothing else, of a stated variance, and for more where they are all equal.
 
     Only for statements that a subject without noise fails: a bound from above it meets. It is a decision of the check

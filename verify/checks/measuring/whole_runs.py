@@ -53,7 +53,7 @@ level's iteration starts further from its solution than anywhere on the way."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """How an outer step's samples are drawn: the call at a target ε, and how many gradients it cannot do without."""
 
     name: str
@@ -102,12 +102,14 @@ def _steps_and_batch(call: Call) -> int:
     return call.parameters.lower_level_steps + call.parameters.N_g
 
 
-FRESH = Plan("fresh samples, α = 0.3ε", _literal, _steps_and_batch)
-LARGER = Plan("fresh samples, α = 0.3√ε", _larger, _steps_and_batch)
-SHARED = Plan("one shared sample, α = 0.3ε", _shared, lambda call: PHASES * call.parameters.shared_samples, shared=True)
+FRESH = RunPlan("fresh samples, α = 0.3ε", _literal, _steps_and_batch)
+LARGER = RunPlan("fresh samples, α = 0.3√ε", _larger, _steps_and_batch)
+SHARED = RunPlan(
+    "one shared sample, α = 0.3ε", _shared, lambda call: PHASES * call.parameters.shared_samples, shared=True
+)
 
 
-def price(case: Case, plan: Plan, epsilon: float) -> float:
+def price(case: Case, plan: RunPlan, epsilon: float) -> float:
     """Gradient samples that the subject counts for one complete call at a target ε, at x = 1."""
     rng = case.shared_rng(f"price {plan.name} {case.reading.inner_solver} {epsilon}")
     return case.stages.hypergradient_runs(plan.noisy(case).problem, TINY_X, plan.call(case, epsilon), rng, 1)[1]
@@ -140,7 +142,7 @@ class WholeRun:
         return ended, counted, self.followed
 
 
-def whole_run(case: Case, plan: Plan) -> WholeRun:
+def whole_run(case: Case, plan: RunPlan) -> WholeRun:
     """Run both algorithms together, every call counted; kept, for several steps of one proof ask for the same run.
 
     The theorem's constants: M = ⌈36G²/ε²⌉, K = ⌈2C₀/(δε)⌉. A run ends elsewhere by chance only if the mean error of a

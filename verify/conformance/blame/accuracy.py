@@ -14,7 +14,7 @@ import numpy as np
 from spec import Quadratic
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.answers import Answer, setting_of
+from verify.conformance.answers import StageAnswer, setting_of
 from verify.conformance.blame.lower_residuals import (
     relative_residual,
     row_residual,
@@ -25,9 +25,9 @@ from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM, Allowance, Sizing
 from verify.conformance.stage_comparison import Seen
 from verify.conformance.tolerances import Penalty
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.stated_accuracy import FACTOR, stated_accuracy
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 LARGEST_PART = 0.01
 """Of an answer's largest entry, of a penalty minimiser's largest distance from ỹ*: no larger error is allowed,
@@ -45,7 +45,7 @@ ANSWERS = 4
 
 
 @dataclass(frozen=True)
-class Accuracy:
+class DeclaredAccuracy:
     """How exactly a subject's solvers work, relative; 0 for as exact as doubles allow.
 
     A declared one widens what counts as right; a measured one only what counts as explained.
@@ -56,10 +56,10 @@ class Accuracy:
     sentence: str = "Its solvers are as exact as doubles allow."
 
 
-EXACT = Accuracy()
+EXACT = DeclaredAccuracy()
 
 
-def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
+def accuracy_of(stages: StageCalls, seen: Seen | Sequence[StageAnswer]) -> DeclaredAccuracy:
     """A subject's accuracy: its attribute ``accuracy``, or what its pairs leave of the optimality conditions.
 
     Raises:
@@ -78,10 +78,10 @@ def accuracy_of(stages: Stages, seen: Seen | Sequence[Answer]) -> Accuracy:
         f"Its solver leaves up to {value:.1g} of the optimality conditions, relative, and no term explains that: it is "
         "taken for its accuracy where mistakes are named."
     )
-    return Accuracy(value, False, words)
+    return DeclaredAccuracy(value, False, words)
 
 
-def declared_accuracy(stages: Stages) -> Accuracy:
+def declared_accuracy(stages: StageCalls) -> DeclaredAccuracy:
     """What a subject's attribute ``accuracy`` says; exact where it has none.
 
     Raises:
@@ -91,7 +91,7 @@ def declared_accuracy(stages: Stages) -> Accuracy:
     if value is None:
         return EXACT
     words = f"It declares an accuracy of {value:.1g}; {FACTOR:g} times that is allowed to its solvers."
-    return Accuracy(value, True, words)
+    return DeclaredAccuracy(value, True, words)
 
 
 def to_declare(seen: Seen) -> str:
@@ -103,7 +103,7 @@ def to_declare(seen: Seen) -> str:
     if not off or declared_accuracy(seen.stages).declared:
         return ""
     for value in DECLARABLE:
-        stated = Accuracy(value, declared=True)
+        stated = DeclaredAccuracy(value, declared=True)
         if all(widened(answer.probe, stated).excess(answer.got) <= 1 for answer in off):
             answers = "the answer that is" if len(off) == 1 else f"the {len(off)} answers that are"
             return (
@@ -113,7 +113,7 @@ def to_declare(seen: Seen) -> str:
     return ""
 
 
-def _has_a_cause(pairs: Sequence[Answer]) -> bool:
+def _has_a_cause(pairs: Sequence[StageAnswer]) -> bool:
     """Whether one term of the method explains most of what is left of either equation."""
     for equation, residual in (("stationarity", stationarity_residual), ("rows", row_residual)):
         left = np.concatenate([residual(pair.probe, pair.got) for pair in pairs])
@@ -129,7 +129,7 @@ def _has_a_cause(pairs: Sequence[Answer]) -> bool:
     return False
 
 
-def widened(probe: Probe, accuracy: Accuracy) -> Probe:
+def widened(probe: Probe, accuracy: DeclaredAccuracy) -> Probe:
     """A probe that allows for the accuracy: of its own solve and of what it has to solve before.
 
     What is given, and closed formulas, stay as exact as they are. No entry is allowed more than ``LARGEST_PART`` beyond
@@ -148,7 +148,7 @@ def _most(probe: Probe) -> float:
     return LARGEST_PART * float(np.max(np.abs(told), initial=0.0))
 
 
-def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:
+def _tolerance(probe: Probe, accuracy: DeclaredAccuracy) -> Vector | None:
     """What the accuracy makes of a probe's tolerance, without a limit; ``None`` where nothing is solved."""
     solved = probe.stage in ("lower_level", "penalty_minimiser", "hypergradient") and probe.call.y_penalty is None
     if accuracy.value == 0 or not solved or not isinstance(probe.problem, Quadratic):
@@ -160,7 +160,7 @@ def _tolerance(probe: Probe, accuracy: Accuracy) -> Vector | None:
     return _of_a_solve(probe, setting, allowance, left)
 
 
-def _of_a_solve(probe: Probe, setting: Setting, allowance: Allowance, left: float) -> Vector:
+def _of_a_solve(probe: Probe, setting: ExactSetting, allowance: Allowance, left: float) -> Vector:
     """Where a penalty Lagrangian is minimised: its gradient is left relative to the sizes of what it adds up."""
     unsolved = left * float(max(Penalty(Sizing(setting, allowance), evaluate(setting)).naive_gradient))
     if probe.stage == "penalty_minimiser":
@@ -171,5 +171,5 @@ def _of_a_solve(probe: Probe, setting: Setting, allowance: Allowance, left: floa
     return _limits(known.hypergradient(setting, replace(allowance, stop=allowance.stop + unsolved / stop)))
 
 
-def _limits(answer: known.Known) -> Vector:
+def _limits(answer: known.KnownAnswers) -> Vector:
     return np.concatenate([answer.limits[name] for name in answer.outputs])

@@ -12,7 +12,7 @@ import numpy as np
 
 from spec import REPAIRED
 from spec.exact import Vector
-from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame, Explanation
@@ -32,7 +32,7 @@ from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, as_program, end
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.time_limits import timed_alike
 from verify.subjects.wire.client import WireSubject
 
@@ -56,7 +56,7 @@ class Remembers:
 
 
 def explain_all(
-    stages: Stages, seen: Seen, accuracy: Accuracy = EXACT, renew: Renew | None = None
+    stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT, renew: Renew | None = None
 ) -> tuple[Blame, ...]:
     """What each deviating stage computes instead; stages that nothing is known to explain have none or an empty entry.
 
@@ -83,7 +83,7 @@ def explain_all(
     return tuple(_as_judged(blame, seen) for blame in kept)
 
 
-def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: Stages) -> list[Blame]:
+def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: StageCalls) -> list[Blame]:
     """What is wrong without what follows from it: a line 6 that is explained has matrix noise of g of its own size."""
     lines = [e for b in (*blames, *remembering) if b.stage == "hypergradient" for e in b.explanations]
     noise = [b for b in blames if b.stage == "samples" and b.explanations]
@@ -97,7 +97,7 @@ def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stage
     ]  # fmt: skip
 
 
-def _makes_noise(line: Explanation, stages: Stages) -> bool:
+def _makes_noise(line: Explanation, stages: StageCalls) -> bool:
     """Whether an explanation of line 6 gives answers with given normals too, so that their noise is as it must be."""
     for model, seed in product(MODELS, NOISY):
         probe = drawn_call(seed, model)
@@ -160,28 +160,28 @@ def copies_of(name: str, like: Subject | None = None) -> Renew | None:
 
 
 @contextmanager
-def _fresh(program: WireSubject) -> Iterator[Stages]:
+def _fresh(program: WireSubject) -> Iterator[StageCalls]:
     with program.fresh() as copy:
-        yield Stages(copy)
+        yield StageCalls(copy)
 
 
 @contextmanager
-def _copy_of(name: str, like: Subject | None) -> Iterator[Stages]:
+def _copy_of(name: str, like: Subject | None) -> Iterator[StageCalls]:
     loaded = load_subject(name)
     try:
-        yield Stages(timed_alike(loaded, like))
+        yield StageCalls(timed_alike(loaded, like))
     finally:
         end(loaded)
 
 
-def _remembered(stages: Stages, renew: Renew | None, off: Sequence[Stage]) -> list[Blame]:
+def _remembered(stages: StageCalls, renew: Renew | None, off: Sequence[Stage]) -> list[Blame]:
     """What survives from call to call; without copies nothing tells that from an answer that is always wrong."""
     with suppress(SubjectFaultError, MissingCapabilityError):
         return [] if renew is None else _innermost(explain_state(stages, renew, off))
     return []
 
 
-def _with_kept_noise(stages: Stages, found: list[Blame], renew: Renew | None) -> list[Blame]:
+def _with_kept_noise(stages: StageCalls, found: list[Blame], renew: Renew | None) -> list[Blame]:
     """Noise that nothing explains may be made of values of an earlier call."""
     unexplained = [blame for blame in found if blame.stage == "samples"]
     if renew is None or not stages.use_draws or not unexplained or any(b.explanations for b in unexplained):
@@ -199,7 +199,7 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
     return [replace(blame, explanations=blame.explanations or (Remembers(),)) for blame in kept]
 
 
-def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage]) -> Iterator[Blame]:
+def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     has_noise = reading_asked() == REPAIRED and ("samples" in off or _is_noise_off(seen))
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
@@ -211,7 +211,7 @@ def _found(stages: Stages, seen: Seen, accuracy: Accuracy, off: Sequence[Stage])
             yield from (_with_effect(blame, stages) for blame in explaining())
 
 
-def _asked_again(stages: Stages, seen: Seen, blame: Blame) -> Blame:
+def _asked_again(stages: StageCalls, seen: Seen, blame: Blame) -> Blame:
     """A stage that nothing explains and that answers the same question twice in a row in two ways is told so."""
     wrong = [a for a in seen.of(blame.stage) if not a.excess <= 1 and a.probe.call.draws is None]
     if blame.explanations or blame.described or blame.stage not in PROBED or not wrong:
@@ -237,7 +237,7 @@ def _as_judged(blame: Blame, seen: Seen) -> Blame:
     return replace(blame, effect=max((effect for effect in effects if effect is not None), default=None))
 
 
-def _with_effect(blame: Blame, stages: Stages) -> Blame:
+def _with_effect(blame: Blame, stages: StageCalls) -> Blame:
     """With the error that the stage makes as it answers, where none is known and there is one of an estimate."""
     return (
         blame

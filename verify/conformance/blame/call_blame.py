@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import (
     MULTIPLES,
@@ -31,7 +31,7 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.method.lines import Stage
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 INSIDE_STAGE: dict[Given, Probed] = {
     FROM_RHO: "penalty_minimiser", FROM_PAIR: "activation", FROM_SCRATCH: "lower_level",
@@ -56,7 +56,7 @@ NEAREST = 2
 
 
 @np.errstate(all="ignore")
-def explain_calls(stages: Stages, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
+def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanation]) -> Blame | None:
     """What is wrong inside the oracle call beside the explained stages that the subject offers.
 
     ``known`` are explanations of its own stages, line 6 among them, or those stages themselves where nothing explains
@@ -101,7 +101,7 @@ def _place_of(explanation: Explanation, stage: Probed) -> str:
     return "rows" if isinstance(explanation, HandedRows) else stage
 
 
-def asked_later(asker: Asker, given: Given) -> list[Answer]:
+def asked_later(asker: Asker, given: Given) -> list[StageAnswer]:
     """Held-out calls of a kind."""
     found = []
     asked = [chain_question(400 + k, given, CALL_ALPHAS[k % len(CALL_ALPHAS)]) for k in range(HELD_CALLS)]
@@ -109,11 +109,11 @@ def asked_later(asker: Asker, given: Given) -> list[Answer]:
         asked += [probe for seed in WIDTH_SEEDS for probe in width_questions(seed)]
     for probe in asked:
         got = asker(probe)
-        found += [] if got is None else [Answer(probe, got)]
+        found += [] if got is None else [StageAnswer(probe, got)]
     return found
 
 
-def fits(wrong: Mapping[str, Explanation], answers: Sequence[Answer]) -> bool:
+def fits(wrong: Mapping[str, Explanation], answers: Sequence[StageAnswer]) -> bool:
     """Whether a call with explained stages gives all answers, but for a few where rounding leaves it without one."""
     left = MOST_SILENT * len(answers)
     for answer in answers:
@@ -125,12 +125,12 @@ def fits(wrong: Mapping[str, Explanation], answers: Sequence[Answer]) -> bool:
     return True
 
 
-def _misfits(wrong: Mapping[str, Explanation], answers: Iterable[Answer]) -> Iterator[float]:
+def _misfits(wrong: Mapping[str, Explanation], answers: Iterable[StageAnswer]) -> Iterator[float]:
     """How far a call is from each answer, those apart where it has none."""
     return (misfit(wrong, answer) for answer in answers if play(answer.probe, wrong) is not None)
 
 
-def misfit(wrong: Mapping[str, Explanation], answer: Answer) -> float:
+def misfit(wrong: Mapping[str, Explanation], answer: StageAnswer) -> float:
     """How far a call with explained stages is from an answer, in tolerances."""
     predicted = play(answer.probe, wrong)
     if predicted is None or not np.isfinite(predicted).all():
@@ -139,7 +139,7 @@ def misfit(wrong: Mapping[str, Explanation], answer: Answer) -> float:
     return float(np.max(np.abs(predicted - answer.got) / allowed, initial=0.0))
 
 
-def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
+def _relative(wrong: Mapping[str, Explanation], answer: StageAnswer) -> float:
     predicted = play(answer.probe, wrong)
     if predicted is None or not np.isfinite(predicted).all():
         return np.inf
@@ -148,7 +148,7 @@ def _relative(wrong: Mapping[str, Explanation], answer: Answer) -> float:
 
 
 def _inner_candidates(
-    stage: Probed, subject: tuple[Stages, Asker], wrong: Mapping[str, Explanation]
+    stage: Probed, subject: tuple[StageCalls, Asker], wrong: Mapping[str, Explanation]
 ) -> Iterator[Explanation]:
     stages, asker = subject
     if stage == "penalty_minimiser":
@@ -196,7 +196,10 @@ def single_minimiser_edits() -> Iterator[EditedStage]:
 
 
 def _stands_alone(
-    found: Explanation, place: tuple[Mapping[str, Explanation], Probed, Given], asker: Asker, here: Sequence[Answer]
+    found: Explanation,
+    place: tuple[Mapping[str, Explanation], Probed, Given],
+    asker: Asker,
+    here: Sequence[StageAnswer],
 ) -> bool:
     """Whether an explanation also foresees calls at which it differs from others that explain what was seen."""
     wrong, stage, given = place
@@ -211,20 +214,20 @@ def _stands_alone(
             continue
         for i, (probe, own) in enumerate(zip(pool, mine, strict=True)):
             other = play(probe, {**wrong, name: rival})
-            if own is None or other is None or misfit({**wrong, name: found}, Answer(probe, other)) <= 1:
+            if own is None or other is None or misfit({**wrong, name: found}, StageAnswer(probe, other)) <= 1:
                 continue
             if i not in asked:
                 asked.add(i)
                 got = asker(probe)
-                if got is None or misfit({**wrong, name: found}, Answer(probe, got)) > 1:
+                if got is None or misfit({**wrong, name: found}, StageAnswer(probe, got)) > 1:
                     return False
             break
     return True
 
 
 def _confirmed(
-    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[Answer],
-    held: Sequence[Answer],
+    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[StageAnswer],
+    held: Sequence[StageAnswer],
 ) -> Explanation | None:  # fmt: skip
     """The explanation that gives every call, held-out ones included.
 

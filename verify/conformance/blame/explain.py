@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spec import REPAIRED
-from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.call_blame import explain_calls
 from verify.conformance.blame.explanation import Blame, Explanation
@@ -18,10 +18,10 @@ from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.probes import WHOLE
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.method.lines import Stage
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
-def explain(stages: Stages, seen: Seen, accuracy: Accuracy = EXACT) -> tuple[Blame, ...]:
+def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) -> tuple[Blame, ...]:
     """Find what every deviating stage computes; each is judged on probes that give it all earlier stages.
 
     Asks at most some 300 further calls. What deviates in oracle calls that compute stages themselves is looked for
@@ -64,14 +64,14 @@ def _ends_in_errors(seen: Seen, stage: Probed) -> bool:
     return any(finding.stage == stage and finding.status == "fault" for finding in seen.findings)
 
 
-def _own_answers(seen: Seen, stage: Probed) -> list[Answer]:
+def _own_answers(seen: Seen, stage: Probed) -> list[StageAnswer]:
     """A stage's answers to calls that compute nothing else, noise apart."""
     return [
         a for a in seen.of(stage) if a.probe.call.draws is None and (stage != "hypergradient" or a.probe.given == WHOLE)
     ]
 
 
-def _explained(stage: Probed, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy) -> Blame:
+def _explained(stage: Probed, stages: StageCalls, answers: Sequence[StageAnswer], accuracy: DeclaredAccuracy) -> Blame:
     if stage == "lower_level":
         return replace(explain_lower(stages, answers, accuracy), stage=stage)
     if stage == "activation":

@@ -9,12 +9,12 @@ from typing import TypeVar
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
 from verify.method.lines import Stage
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 E = TypeVar("E", bound=Explanation)
 Limits = Callable[[Probe], Vector]
@@ -33,7 +33,7 @@ LISTED = 4
 """Most explanations told where nothing tells them apart."""
 
 
-def distance(explanation: Explanation, answers: Iterable[Answer], limits: Limits) -> float:
+def distance(explanation: Explanation, answers: Iterable[StageAnswer], limits: Limits) -> float:
     """Largest difference from a subject's answers in tolerances; infinite where a deviation is not explained.
 
     Answers of which it says nothing do not count, as long as there are others.
@@ -54,25 +54,25 @@ def distance(explanation: Explanation, answers: Iterable[Answer], limits: Limits
     return worst if compared else np.inf
 
 
-def allowed_to(answer: Answer, limits: Limits) -> Vector:
+def allowed_to(answer: StageAnswer, limits: Limits) -> Vector:
     """How far an answer may be from what is said of it: where it is larger than the right one, in proportion more."""
     right, size = (float(np.max(np.abs(values), initial=0.0)) for values in (answer.probe.expected, answer.got))
     return limits(answer.probe) * max(1.0, size / right if right > 0 else 1.0)
 
 
 @dataclass
-class Trial:
+class HeldOutTrial:
     """What a stage answered, and the probes that are left to be asked."""
 
     stage: Stage
-    stages: Stages
-    answers: list[Answer]
+    stages: StageCalls
+    answers: list[StageAnswer]
     pool: list[Probe]
     limits: Limits
     calls: int = 0
-    kept_out: list[Answer] = field(default_factory=list)
+    kept_out: list[StageAnswer] = field(default_factory=list)
 
-    def ask(self, asked: Sequence[Probe]) -> list[Answer]:
+    def ask(self, asked: Sequence[Probe]) -> list[StageAnswer]:
         """Ask some of the pool; they leave it."""
         ids = {probe.id for probe in asked}
         self.pool = [probe for probe in self.pool if probe.id not in ids]
@@ -141,7 +141,7 @@ def _alike(first: Vector | None, second: Vector | None, limit: Vector) -> bool:
     return bool((np.abs(first - second) <= 2 * limit).all())
 
 
-def _foresaw(explanation: Explanation, held: Sequence[Answer], limits: Limits) -> bool:
+def _foresaw(explanation: Explanation, held: Sequence[StageAnswer], limits: Limits) -> bool:
     said = [answer for answer in held if explanation.answer(answer.probe) is not None]
     wrong = [a for a in said if not (np.abs(a.got - a.probe.expected) <= allowed_to(a, limits)).all()]
     return len(said) >= FEWEST and len(wrong) >= FEWEST_WRONG and distance(explanation, said, limits) <= 1

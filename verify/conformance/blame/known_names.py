@@ -23,7 +23,7 @@ from verify.conformance.found import Match
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SEEDS = range(500, 508)
 """Of the problems drawn for this alone."""
@@ -43,7 +43,7 @@ def unseen_probes(stage: Stage) -> tuple[Probe, ...]:
     return drawn_problems()[-len(SEEDS) :] if stage == "lower_level" else ()
 
 
-def confirmed_names(stages: Stages, stage: Stage, matches: Sequence[Match], blame: Blame | None) -> list[Match]:
+def confirmed_names(stages: StageCalls, stage: Stage, matches: Sequence[Match], blame: Blame | None) -> list[Match]:
     """Matches that hold on unseen problems: beside an explanation of the stage, or else beside the subject's answers.
 
     Mistakes of rounding or of memory, and stages without unseen probes, are as they were.
@@ -63,10 +63,10 @@ def _is_special(id_: str) -> bool:
 
 
 def _holds(
-    id_: str, stages: Stages, probes: Sequence[Probe], explained: Callable[[Probe], Vector | None] | None
+    id_: str, stages: StageCalls, probes: Sequence[Probe], explained: Callable[[Probe], Vector | None] | None
 ) -> bool:
     """Whether nothing speaks against a mistake; what no unseen probe shows is left to the answers that suggested it."""
-    mutant = Stages(by_id(id_))
+    mutant = StageCalls(by_id(id_))
     for probe in probes:
         if explained is not None and probe.stage == "hypergradient" and probe.given != WHOLE:
             continue
@@ -80,7 +80,7 @@ def _holds(
     return True
 
 
-def _asked(stages: Stages, probe: Probe) -> Vector | None:
+def _asked(stages: StageCalls, probe: Probe) -> Vector | None:
     try:
         return probe.ask(stages)
     except (SubjectFaultError, MissingCapabilityError):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.stage_comparison import PROBED, Seen
@@ -50,12 +50,12 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
 
 
 @np.errstate(all="ignore")
-def _said(answer: Answer, stage: Stage, named: Mapping[str, Explanation]) -> Vector | None:
+def _said(answer: StageAnswer, stage: Stage, named: Mapping[str, Explanation]) -> Vector | None:
     said = play(answer.probe, named) if stage == "hypergradient" else named[stage].answer(answer.probe)
     return None if said is None or not np.isfinite(said).all() else said
 
 
-def _is(answer: Answer, said: Vector) -> bool:
+def _is(answer: StageAnswer, said: Vector) -> bool:
     off = float(np.abs(answer.got - answer.probe.expected).max())
     limit = AS_SAID * answer.probe.tolerance + RELATIVELY * off
     return bool((np.abs(answer.got - said) <= limit).all())

@@ -16,11 +16,11 @@ import numpy as np
 from spec import REPAIRED, Noise, Quadratic, Reading, parse_problem
 from spec.exact import Vector
 from verify.conformance import known_answers as known
-from verify.conformance.places import Place, rounded
+from verify.conformance.places import JudgedPlace, rounded
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of, thin, widths_probe
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.truth.formulas import as_float
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 Part = Literal["all", "f", "g", "penalty"]
 """Which parts of the formula a problem leaves non-zero."""
@@ -85,7 +85,7 @@ def kept_by_reading(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawnQuestions:
     """Small random rationals from a seed, no entry 0."""
 
     rng: np.random.Generator
@@ -101,13 +101,13 @@ class Drawing:
         return upper + upper.T + np.diag(diagonal + self.rng.integers(1, STEP, size) / STEP)
 
 
-def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all", *, is_flat: bool = False) -> Place:
+def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all", *, is_flat: bool = False) -> JudgedPlace:
     """A random problem with a point where some rows are active and some multipliers positive.
 
     Flat, its rows are so small that ‖B‖ < 1.
     """
     rng = np.random.default_rng([seed, *shape])
-    (n, m, p), draw = shape, Drawing(rng)
+    (n, m, p), draw = shape, DrawnQuestions(rng)
     f: dict[str, Any] = {
         "xx": draw.symmetric(n, 0.5, 1), "xy": draw.numbers(n, m, top=4), "yy": draw.symmetric(m, 0.5, 1),
         "x": draw.numbers(n), "y": draw.numbers(m),
@@ -133,7 +133,7 @@ def drawn_place(seed: int, shape: tuple[int, int, int], part: Part = "all", *, i
     data = {"kind": "quadratic", "f": _spelt(f), "g": _spelt(g), "constraints": _spelt(rows)}
     problem = parse_problem(data)
     assert isinstance(problem, Quadratic)  # by its kind
-    return Place(f"drawn-{part}-{seed}", problem, rounded(x))
+    return JudgedPlace(f"drawn-{part}-{seed}", problem, rounded(x))
 
 
 def _rows_through(A: Vector, B: Vector, x: Vector, drawn: tuple[dict[str, Any], np.random.Generator]) -> Vector:
@@ -156,7 +156,7 @@ def _spelt(blocks: dict[str, Any]) -> dict[str, Any]:
 def _stages(rng: np.random.Generator, shape: tuple[int, int, int], *, with_y: bool) -> dict[str, Any]:
     """Stage values that are all of size 1 and unrelated; weights in (0, 1], at times 0."""
     _, m, p = shape
-    draw = Drawing(rng)
+    draw = DrawnQuestions(rng)
     rho = rng.integers(1, 2 * STEP + 1, p) / (2 * STEP)
     if p > 2:
         rho[int(rng.integers(p))] = float(rng.integers(2))
@@ -205,7 +205,7 @@ def minimiser_question(seed: int, part: Part = "all", alpha: float | None = None
     given = _stages(rng, shape, with_y=False)
     if part in ("f", "g"):
         given["rho"] = rounded(np.zeros(shape[2]))
-    setting: Setting = place.setting(given=given, **_choices(seed, alpha))
+    setting: ExactSetting = place.setting(given=given, **_choices(seed, alpha))
     return probe_of(f"penalty/{place.name}", known.penalty_minimiser(setting, ANY_PROGRAM, SOLVED_TO), tol=SOLVED_TO)
 
 
@@ -240,12 +240,12 @@ def width_questions(seed: int) -> tuple[Probe, ...]:
     return tuple(widths_probe(at, alpha, ramp) for at in (place, thin(place)) for ramp in RAMPS)
 
 
-def solvable_place(seed: int, *, is_flat: bool) -> Place:
+def solvable_place(seed: int, *, is_flat: bool) -> JudgedPlace:
     """The first drawn place with n >= m whose lower level has one pair."""
     tried = (drawn_place(seed + k * NEXT, TALL[seed % len(TALL)], is_flat=is_flat) for k in count())
     return next(place for place in tried if place.has_one_pair)
 
 
-def place_rows(place: Place) -> Vector:
+def place_rows(place: JudgedPlace) -> Vector:
     """Row values at the lower-level solution."""
     return as_float(place.lower.h)

@@ -15,7 +15,7 @@ from verify.conformance.blame.whole_calls import play
 from verify.conformance.places import place_of
 from verify.conformance.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 EFFECT_ALPHAS = (0.1, 0.05, 0.02)
 """Where effects are measured."""
@@ -27,7 +27,7 @@ NEAR_KINKS = (("toy2", 1e-3), ("swapping-rows", 2.5e-4), ("absolute-moving", 2.5
 class AsAnswered:
     """A stage as the subject answers it, in the form of an explanation."""
 
-    stages: Stages
+    stages: StageCalls
 
     @property
     def sentence(self) -> str:

@@ -18,7 +18,7 @@ from verify.conformance.probes import Probe
 from verify.truth import lower_level
 from verify.truth.formulas import as_float
 from verify.truth.geometry import ramp
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 Handed: TypeAlias = tuple[Vector, Vector, float, float]
 """Row values, multipliers, and the widths of both ramps."""
@@ -33,7 +33,7 @@ def _right_pair(probe: Probe) -> tuple[Vector, Vector]:
 @lru_cache(maxsize=1024)
 def _h_width(probe: Probe) -> float:
     call = probe.call
-    chosen = Setting(
+    chosen = ExactSetting(
         problem=probe.problem, x=rounded(probe.x), alpha=Fraction(call.alpha), reading=call.reading,
         ramp_constant=Fraction(float(call.parameters.ramp_constant)),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, cast
 
+from f2csa_ref.one_thread import one_thread
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task, perform
@@ -25,7 +26,7 @@ Matrix = Mapping[str, Mapping[str, Sequence[str]]]
 tried in vain, a missing claim one that asks for no stage the mutant changes."""
 
 
-class Cell(NamedTuple):
+class KillCell(NamedTuple):
     """A mutant against one statement under one reading."""
 
     mutant: Bug
@@ -38,18 +39,18 @@ class Cell(NamedTuple):
         return self.claim if self.reading == "repaired" else f"{self.claim} [{self.reading}]"
 
 
-def cells(mutant: Bug) -> Iterator[Cell]:
+def cells(mutant: Bug) -> Iterator[KillCell]:
     """What may tell a mutant from the reference: repaired statements that use a stage it changes, and its catches."""
     for claim in selected([]):
         found = checks().get(claim)
         if found is not None and any(stage in mutant.changes for stage in found.needs):
-            yield Cell(mutant, claim, "repaired")
+            yield KillCell(mutant, claim, "repaired")
     for claim, reading in dict.fromkeys((catch.claim, catch.reading) for catch in mutant.caught_by):
         if reading != "repaired":
-            yield Cell(mutant, claim, reading)
+            yield KillCell(mutant, claim, reading)
 
 
-def changed_verdicts(cell: Cell, instances: Sequence[str] = ()) -> list[str]:
+def changed_verdicts(cell: KillCell, instances: Sequence[str] = ()) -> list[str]:
     """Instances on which the mutant's verdict is not the one on record for the reference; a fault is no verdict."""
     wanted = instances or checks()[cell.claim].instances[: find_profile(PROFILE).breadth]
     changed = []
@@ -60,7 +61,7 @@ def changed_verdicts(cell: Cell, instances: Sequence[str] = ()) -> list[str]:
     return changed
 
 
-def judged(cell: Cell, instance: str) -> str | None:
+def judged(cell: KillCell, instance: str) -> str | None:
     """The mutant's verdict; ``None`` where it ends in a fault."""
     task = Task(cell.claim, cell.reading, instance, cell.mutant.id, PROFILE, campaign.DEFAULT_SEED)
     verdict = perform(task, subject_class(cell.mutant)()).verdict
@@ -69,10 +70,8 @@ def judged(cell: Cell, instance: str) -> str | None:
 
 def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug] = CATALOGUE) -> dict[str, Any]:
     """The whole matrix: some ten minutes."""
-    from threadpoolctl import threadpool_limits
-
     found: dict[str, Any] = {}
-    with threadpool_limits(1):
+    with one_thread():
         for mutant in mutants:
             found[mutant.id] = {cell.key: changed_verdicts(cell) for cell in cells(mutant)}
             if progress is not None:

@@ -92,7 +92,7 @@ class Flag(Frozen):
     claim: str
 
 
-class Shown(Frozen):
+class ShownBug(Frozen):
     """The flag of test vectors that show a bug; what is not said is as the bug says it.
 
     ``at`` are the stages whose vectors are held against it, ``claim`` is where the paper's claim on it is checked;
@@ -126,7 +126,7 @@ class Bug(Frozen):
     formulas: Formulas = Field(default_factory=dict)
     caught_by: tuple[Annotated[Catch, BeforeValidator(Catch.parse)], ...] = ()
     choice: str | None = None
-    flag: Shown | None = None
+    flag: ShownBug | None = None
 
     def __hash__(self) -> int:
         return hash(self.id)

@@ -19,7 +19,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real, add, ball, dyadic, times
 from verify.truth.algebra.rationals import Vector
 from verify.truth.noise import mean_noise
-from verify.truth.stages import Setting, activation, estimate, evaluate, minimiser, row_values
+from verify.truth.stages import ExactSetting, activation, estimate, evaluate, minimiser, row_values
 
 ENOUGH = 10.0
 """Tolerances away from which a bug counts as shown."""
@@ -40,7 +40,7 @@ def shown_at(stage: str) -> Iterator[tuple[str, Rules, Formulas]]:
             yield bug.flag.id or bug.id, played.rules or Rules(), played.formulas
 
 
-def of_lower_level(setting: Setting) -> Wrong:
+def of_lower_level(setting: ExactSetting) -> Wrong:
     """Wrong lower-level pairs."""
     for flag, rules, edits in shown_at("lower_level"):
         yield flag, partial(_pair, setting, rules, edits)
@@ -53,7 +53,7 @@ def of_activation(h: Vector, lam: Vector, h_width: Fraction, lam_width: Fraction
         yield flag, partial(_named, "rho", _weights, edited(edits), given)
 
 
-def of_penalty_minimiser(setting: Setting) -> Wrong:
+def of_penalty_minimiser(setting: ExactSetting) -> Wrong:
     """Wrong minimisers from given stages."""
     for flag, rules, edits in shown_at("penalty_minimiser"):
         given = dict(setting.given)
@@ -66,7 +66,7 @@ def of_penalty_minimiser(setting: Setting) -> Wrong:
         yield flag, partial(_named, "y_penalty", _minimiser, setting, edits, given)
 
 
-def of_hypergradient(setting: Setting) -> Wrong:
+def of_hypergradient(setting: ExactSetting) -> Wrong:
     """Wrong estimates."""
     for flag, rules, edits in shown_at("hypergradient"):
         if (rules.averaging != "mean" and not setting.draws) or (
@@ -116,11 +116,11 @@ def single(values: Vector) -> Vector:
     return tuple(dyadic(float(np.float32(float(value)))) for value in values)
 
 
-def _space(setting: Setting, **stages: Vector) -> Space:
+def _space(setting: ExactSetting, **stages: Vector) -> Space:
     return space_of(setting.problem, setting.x, setting.alpha, stages)
 
 
-def _pair(setting: Setting, rules: Rules, edits: Formulas) -> Answer:
+def _pair(setting: ExactSetting, rules: Rules, edits: Formulas) -> Answer:
     if rules.bits:
         lower = lower_level.solve(setting.problem, single(setting.x))
         return {"y_star": lower.y_star, "lam": lower.lam}
@@ -132,14 +132,14 @@ def _weights(formulas: Formulas, given: dict[str, Any]) -> Vector:
     return tuple(map(Fraction, play(formulas, "activation", given)["rho"]))
 
 
-def _minimiser(setting: Setting, edits: Formulas, given: Mapping[str, Vector]) -> Vector:
+def _minimiser(setting: ExactSetting, edits: Formulas, given: Mapping[str, Vector]) -> Vector:
     y_star, lam, rho = (given[name] for name in ("y_star", "lam", "rho"))
     if "lagrangian" not in edits and "minimised" not in edits:
         return minimiser(setting, y_star, lam, rho)
     return minimise(edited(edits), _space(setting, y_star=y_star, lam=lam, rho=rho))
 
 
-def _estimate(setting: Setting, rules: Rules, edits: Formulas) -> tuple[Real, ...]:
+def _estimate(setting: ExactSetting, rules: Rules, edits: Formulas) -> tuple[Real, ...]:
     """One oracle call: stages that are not given by their lines, noise and what a reading adds as they are right."""
     given = dict(setting.given)
     if "y_star" not in given or "lam" not in given:

@@ -19,7 +19,7 @@ from verify.conformance.trace.named_values import (
     SCALED,
     Each,
     Named,
-    Term,
+    SignedTerm,
     named_of,
     pairs,
     products,
@@ -171,7 +171,7 @@ def _line_6(space: Space, w: Vector, probe: Probe) -> Iterator[Named]:
     own = [*named_of("line_6", made, ("grad_f", "grad_g", "grad_g_star", "h", "estimate"))]
     yield from own
     parts = [(1, "A @ x", "A x"), (-1, "B @ y_star", "B ỹ*"), (-1, "b", "b"), (-1, "B @ w", "B w")]
-    rows = [Term(sign, "", ast.parse(text, mode="eval").body, name) for sign, text, name in parts]
+    rows = [SignedTerm(sign, "", ast.parse(text, mode="eval").body, name) for sign, text, name in parts]
     yield from sums(rows, made, title="h(x, ỹ)")
     star = made["h"] + space["B"] @ w
     yield Named("h(x, ỹ*)", star, PART)

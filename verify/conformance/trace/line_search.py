@@ -11,14 +11,14 @@ import numpy as np
 
 from verify.conformance.trace.named_values import SUM
 from verify.conformance.trace.quantity_fits import Fit, is_same
-from verify.conformance.trace.seen_values import Values
-from verify.conformance.trace.source_sites import Site
-from verify.conformance.trace.traced_calls import Question
+from verify.conformance.trace.seen_values import SeenValues
+from verify.conformance.trace.source_sites import SourceSite
+from verify.conformance.trace.traced_calls import TracedQuestion
 from verify.conformance.trace.value_replacement import (
     AFFINE,
     FEWEST,
-    Found,
     OutOfTimeError,
+    RepairingPlace,
     Replacement,
     Suspect,
     Traced,
@@ -53,11 +53,11 @@ class StageLine:
     stage: str
     wrong: int
     asked: int
-    found: tuple[Found, ...] = ()
+    found: tuple[RepairingPlace, ...] = ()
     late: bool = False
 
 
-def find_line(replacement: Replacement, stage: str, questions: Sequence[Question]) -> StageLine | None:
+def find_line(replacement: Replacement, stage: str, questions: Sequence[TracedQuestion]) -> StageLine | None:
     """The line of a stage's mistake; ``None`` where nothing that is asked here shows the stage wrong.
 
     Raises:
@@ -65,8 +65,8 @@ def find_line(replacement: Replacement, stage: str, questions: Sequence[Question
     """
     for kind in dict.fromkeys(question.kind for question in questions):
         asked = 0
-        wrong: list[Question] = []
-        right: list[Question] = []
+        wrong: list[TracedQuestion] = []
+        right: list[TracedQuestion] = []
         for question in questions:
             if question.kind != kind:
                 continue
@@ -91,15 +91,15 @@ def find_line(replacement: Replacement, stage: str, questions: Sequence[Question
 
 class _Search:
     def __init__(
-        self, replacement: Replacement, wrong: Sequence[Question], right: Sequence[Question], asked: int
+        self, replacement: Replacement, wrong: Sequence[TracedQuestion], right: Sequence[TracedQuestion], asked: int
     ) -> None:
         self.replacement = replacement
-        self.sites: list[Site] = replacement.watch.sites
+        self.sites: list[SourceSite] = replacement.watch.sites
         self.wrong = [replacement.recorded(question) for question in sorted(wrong, key=lambda q: not q.is_general)]
         self.right = [replacement.recorded(question) for question in right]
         self.asked = asked
 
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[RepairingPlace, ...]:
         """The place, or two, where every wrong question is put right."""
         primary = self.wrong[0]
         groups = [self._influential(primary, group) for group in suspects(primary, self.sites)]
@@ -131,7 +131,7 @@ class _Search:
                 continue  # where nothing stands, anything can make up for a mistake elsewhere
             every = [(values, traced.table) for values, traced in zip(computed, self.wrong, strict=True)]
             return (
-                Found(
+                RepairingPlace(
                     suspect,
                     site,
                     len(self.wrong),
@@ -180,9 +180,9 @@ class _Search:
     def _answer(self, traced: Traced, suspect: Suspect, value: Any) -> Any:
         return self.replacement.exchanged(traced, [(suspect, Fit(suspect.named, "", [value]))])[1]
 
-    def _repairs(self, suspect: Suspect) -> list[Values] | None:
+    def _repairs(self, suspect: Suspect) -> list[SeenValues] | None:
         """What the expression computes where its exchange puts every wrong question right and no right one wrong."""
-        found: list[Values] = []
+        found: list[SeenValues] = []
         for traced in self.wrong:
             fit = fit_of(suspect, traced)
             if fit is None:
@@ -192,7 +192,7 @@ class _Search:
                 return None
             seen = traced.values[suspect.k, suspect.caller]
             same = len(computed) == len(seen.values)
-            found.append(Values(computed, seen.when, seen.clocks) if same else Values(computed, [], []))
+            found.append(SeenValues(computed, seen.when, seen.clocks) if same else SeenValues(computed, [], []))
         for traced in self.right:
             fit = fit_of(suspect, traced)
             if fit is not None and not self.replacement.exchanged(traced, [(suspect, fit)])[0] <= 1:
@@ -207,7 +207,7 @@ class _Search:
                 return True
         return False
 
-    def _is_right_all_in_all(self, suspect: Suspect, site: Site) -> bool:
+    def _is_right_all_in_all(self, suspect: Suspect, site: SourceSite) -> bool:
         """Whether a right value stands in a whole expression that is right: exchanged, it only makes up for another.
 
         Nor does a helper that several lines call lack what one of them should add.
@@ -237,7 +237,7 @@ class _Search:
         seen = primary.values[suspect.k, suspect.caller]
         return primary.table.is_known_at(seen, seen.when.index(suspect.first), either_sign=False)
 
-    def _handed_by(self, suspect: Suspect, site: Site) -> Site | None:
+    def _handed_by(self, suspect: Suspect, site: SourceSite) -> SourceSite | None:
         """Where a parameter that should be something else is handed over; the place itself if it is no parameter."""
         primary = self.wrong[0]
         while site.is_read and site.is_parameter and primary.is_called_by_user(suspect.k):
@@ -272,7 +272,7 @@ class _Search:
                 return True
         return False
 
-    def _compensates(self, suspect: Suspect, computed: Values, site: Site) -> bool:
+    def _compensates(self, suspect: Suspect, computed: SeenValues, site: SourceSite) -> bool:
         """Whether the expression, all before it right, computes a quantity itself: it only makes up for another."""
         if not computed.when:
             return False
@@ -309,7 +309,7 @@ class _Search:
                 return f", those with {word}"
         return ""
 
-    def _unknown_parts(self, suspect: Suspect, site: Site) -> tuple[tuple[str, ...], bool]:
+    def _unknown_parts(self, suspect: Suspect, site: SourceSite) -> tuple[tuple[str, ...], bool]:
         """What is read within it that is no quantity where it first deviates, and whether a call is among that."""
         found: dict[str, None] = {}
         is_call_wrong = False
@@ -341,10 +341,10 @@ def first_of(suspect: Suspect, traced: Traced) -> int:
     return next((at for at, value, want in rows if not is_same(value, want)), traced.length)
 
 
-def _are_alike(a: Values, b: Values) -> bool:
+def _are_alike(a: SeenValues, b: SeenValues) -> bool:
     """Whether two expressions have one and the same value all the time."""
     return all(is_same(value, b.values[0]) for value in (*a.values, *b.values))
 
 
-def _are_same(a: Values, b: Values) -> bool:
+def _are_same(a: SeenValues, b: SeenValues) -> bool:
     return len(a.values) == len(b.values) and all(map(is_same, a.values, b.values))

@@ -11,8 +11,8 @@ from verify.conformance.trace.line_search import StageLine
 from verify.conformance.trace.model import TracedLine
 from verify.conformance.trace.named_values import SUM, Named
 from verify.conformance.trace.quantity_fits import Table, fits_of, is_same, multiplied
-from verify.conformance.trace.seen_values import Values
-from verify.conformance.trace.value_replacement import Found
+from verify.conformance.trace.seen_values import SeenValues
+from verify.conformance.trace.value_replacement import RepairingPlace
 from verify.method.factors import spelt
 
 FACTORS = {1.0: "", -1.0: "minus ", 2.0: "twice ", 0.5: "half "}
@@ -25,7 +25,7 @@ def traced_lines(result: StageLine) -> list[TracedLine]:
     return [_line(result, found) for found in result.found]
 
 
-def _line(result: StageLine, found: Found) -> TracedLine:
+def _line(result: StageLine, found: RepairingPlace) -> TracedLine:
     site, suspect = found.site, found.suspect
     quantity = f"{FACTORS[suspect.scale]}{suspect.named.name}"
     is_loop = found.from_nothing and site.next_loop > 0 and suspect.named.name.startswith(REACHED)
@@ -38,21 +38,21 @@ def _line(result: StageLine, found: Found) -> TracedLine:
     return TracedLine.model_validate(content)
 
 
-def _instead(found: Found) -> str:
+def _instead(found: RepairingPlace) -> str:
     """What is there instead on every wrong question, where one word says it."""
     told = [set(_said(found, computed, table)) for computed, table in found.computed]
     common = set.intersection(*told) if told else set()
     return min(common, key=lambda words: (words.endswith("times that"), len(words), words), default="")
 
 
-def _said(found: Found, computed: Values, table: Table) -> Iterator[str]:
+def _said(found: RepairingPlace, computed: SeenValues, table: Table) -> Iterator[str]:
     """All that can be said of one question."""
     named = table.by_name[found.suspect.named.name]
     scaled = Named(named.name, multiplied(named.value, found.suspect.scale), named.kind)
     fit = next((fit for fit in fits_of(scaled, computed) if fit.how == found.suspect.how), None)
     if fit is None or not computed.when or any(isinstance(value, tuple) for value in computed.values):
         return
-    gap = Values(
+    gap = SeenValues(
         [np.asarray(v) - np.reshape(w, np.shape(v)) for v, w in zip(computed.values, fit.wants, strict=True)],
         computed.when, computed.clocks,
     )  # fmt: skip
@@ -65,7 +65,7 @@ def _said(found: Found, computed: Values, table: Table) -> Iterator[str]:
     yield _ratio(computed.values, fit.wants)
 
 
-def _square(seen: Values) -> bool:
+def _square(seen: SeenValues) -> bool:
     return all(np.ndim(v) == 2 and v.shape[0] == v.shape[1] > 1 for v in seen.values)
 
 

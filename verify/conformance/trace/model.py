@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from verify.evidence.model import Frozen
+from verify.evidence.model import FrozenData
 
 Say = Callable[[str], None]
 """Who is told what is looked for now."""
 TracedStage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "optimise"]
-"""Stages whose lines are looked for."""
+"""StageCalls whose lines are looked for."""
 
 
-class TracedLine(Frozen):
+class TracedLine(FrozenData):
     """An expression of the user's that, put right, puts every wrong question right.
 
     Args:
@@ -65,12 +65,12 @@ class TracedLine(Frozen):
         return f"{self.place}: {self.sentence}"
 
 
-class Trace(Frozen):
+class Trace(FrozenData):
     """What a search for lines came to.
 
     Args:
         lines: At most one a stage, two where two mistakes were put right together.
-        no_line: Stages that are wrong in what was asked here and for which no line is named, each with the reason.
+        no_line: StageCalls that are wrong in what was asked here and for which no line is named, each with the reason.
         left_out: Files that could not be rewritten, each with the reason.
         seconds: How long it took.
         stopped: Whether it was ended by its limit.

@@ -71,7 +71,7 @@ class ByAnswers(list[Any]):
 
 
 @dataclass(frozen=True)
-class Term:
+class SignedTerm:
     """A summand: its sign, its weight's name, its product, and the product as it is written."""
 
     sign: int
@@ -105,7 +105,7 @@ def named_of(
             yield from sums(terms, space, title=title, note=note)
 
 
-def sums(terms: Sequence[Term], space: Space, *, title: str = "", note: str = "") -> Iterator[Named]:
+def sums(terms: Sequence[SignedTerm], space: Space, *, title: str = "", note: str = "") -> Iterator[Named]:
     """All partial sums; of those that carry one weight in common, without it too."""
     parts = [(term, value_of(term.node, space)) for term in terms]
     found = [(term, value) for term, value in parts if value is not None and np.any(value)]
@@ -166,7 +166,7 @@ def _positive(matrix: Any) -> Any:
     return matrix if np.trace(matrix) >= 0 else -matrix
 
 
-def _slope_name(term: Term) -> str:
+def _slope_name(term: SignedTerm) -> str:
     if isinstance(term.node, ast.BinOp) and isinstance(term.node.right, ast.Name):
         return spelt(term.node.left)
     return term.text.replace("(ρ∘h)", " diag(ρ) B")
@@ -199,11 +199,11 @@ def pairs(named: Mapping[str, Any]) -> Iterator[Named]:
 
 
 @lru_cache
-def terms_of(procedure: Procedure, line: str) -> tuple[Term, ...]:
+def terms_of(procedure: Procedure, line: str) -> tuple[SignedTerm, ...]:
     """A line as a sum, lines that are sums themselves written out; products stay whole."""
     lines = FORMULAS[procedure]
 
-    def expanded(node: ast.expr, sign: int, weight: str, above: frozenset[str]) -> Iterator[Term]:
+    def expanded(node: ast.expr, sign: int, weight: str, above: frozenset[str]) -> Iterator[SignedTerm]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
             yield from expanded(node.left, sign, weight, above)
             yield from expanded(node.right, -sign if isinstance(node.op, ast.Sub) else sign, weight, above)
@@ -216,14 +216,14 @@ def terms_of(procedure: Procedure, line: str) -> tuple[Term, ...]:
             if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Sub):
                 yield from expanded(inner, sign, weight, above | {node.id})
             else:
-                yield Term(sign, weight, node, spelt(node))
+                yield SignedTerm(sign, weight, node, spelt(node))
         else:
-            yield Term(sign, weight, node, spelt(node))
+            yield SignedTerm(sign, weight, node, spelt(node))
 
     return tuple(_merged([*expanded(ast.parse(lines[line], mode="eval").body, 1, "", frozenset({line}))]))
 
 
-def _merged(terms: Sequence[Term]) -> Iterator[Term]:
+def _merged(terms: Sequence[SignedTerm]) -> Iterator[SignedTerm]:
     """Terms without what is added and taken off; one matrix at two points is that matrix at their difference."""
     taken: set[int] = set()
     for i, term in enumerate(terms):
@@ -239,7 +239,7 @@ def _merged(terms: Sequence[Term]) -> Iterator[Term]:
             if _is_product(term.node) and _is_product(other.node) and _matrix(term) == _matrix(other):
                 taken |= {i, j}
                 node = ast.parse(f"({_matrix(term)}) @ w", mode="eval").body
-                yield Term(term.sign, term.weight, node, spelt(node))
+                yield SignedTerm(term.sign, term.weight, node, spelt(node))
                 break
         if i not in taken:
             yield term
@@ -249,11 +249,11 @@ def _is_product(node: ast.expr) -> bool:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and isinstance(node.right, ast.Name)
 
 
-def _matrix(term: Term) -> str:
+def _matrix(term: SignedTerm) -> str:
     return ast.unparse(term.node.left) if isinstance(term.node, ast.BinOp) else ""
 
 
-def _rows(term: Term, space: Space, note: str) -> Iterator[Named]:
+def _rows(term: SignedTerm, space: Space, note: str) -> Iterator[Named]:
     """Of a transposed matrix times numbers of rows: each row's share, and what they come to so far."""
     node = term.node
     if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) and isinstance(node.left, ast.Attribute)):
@@ -311,11 +311,11 @@ def _bracketed(node: ast.expr, text: str) -> str:
     return f"({text})" if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) else text
 
 
-def _signed(term: Term, weight: str) -> str:
+def _signed(term: SignedTerm, weight: str) -> str:
     return f"{'−' if term.sign < 0 else '+'}{WEIGHTS[weight]}{term.text}"
 
 
-def _joined(labels: frozenset[str], terms: Sequence[Term], *, plain: bool = False) -> str:
+def _joined(labels: frozenset[str], terms: Sequence[SignedTerm], *, plain: bool = False) -> str:
     ordered = [_signed(term, "" if plain else term.weight) for term in terms]
     assert labels == frozenset(ordered)  # one label a term
     text = " ".join(f"{label[0]} {label[1:]}" for label in ordered)

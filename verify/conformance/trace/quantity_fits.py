@@ -10,7 +10,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.trace.named_values import ByAnswers, Each, Named
-from verify.conformance.trace.seen_values import Exchange, Values, by_answers, by_turn, in_form_of
+from verify.conformance.trace.seen_values import Exchange, SeenValues, by_answers, by_turn, in_form_of
 
 ALIKE = 1e-9
 """Relative difference up to which two values are the same."""
@@ -39,7 +39,7 @@ class Fit:
         return by_turn(self.wants)
 
 
-def fits_of(named: Named, seen: Values) -> Iterator[Fit]:
+def fits_of(named: Named, seen: SeenValues) -> Iterator[Fit]:
     """All ways in which the values could be the quantity."""
     q, values, count = named.value, seen.values, len(seen.values)
     if isinstance(q, ByAnswers):
@@ -64,7 +64,7 @@ def fits_of(named: Named, seen: Values) -> Iterator[Fit]:
             yield Fit(named, "row by row", wants)
 
 
-def partly(named: Named, seen: Values) -> Iterator[Fit]:
+def partly(named: Named, seen: SeenValues) -> Iterator[Fit]:
     """The quantity where it has the shape of the value, as in a loop over sets of rows; elsewhere what is computed."""
     q, values = named.value, seen.values
     if len(values) < 2:
@@ -129,9 +129,9 @@ class Table:
         self.shapes: dict[tuple[int, ...], tuple[list[Named], Vector]] = {
             shape: (group, np.array([np.ravel(one.value) for one in group])) for shape, group in shapes.items()
         }
-        self._known: dict[int, tuple[Values, list[Named]]] = {}
+        self._known: dict[int, tuple[SeenValues, list[Named]]] = {}
 
-    def candidates(self, seen: Values) -> list[Named]:
+    def candidates(self, seen: SeenValues) -> list[Named]:
         """What the values could be by their shapes."""
         first = seen.values[0]
         found = list(self.others)
@@ -141,7 +141,7 @@ class Table:
             found += [one for group, _ in self.shapes.values() for one in group if bare(one.value) != bare(first)]
         return found
 
-    def names_of(self, seen: Values, sign: float = 1.0) -> list[Named]:
+    def names_of(self, seen: SeenValues, sign: float = 1.0) -> list[Named]:
         """The quantities that the values are, each time."""
         first = seen.values[0]
         if isinstance(first, tuple):
@@ -164,15 +164,15 @@ class Table:
             ]
         return [one for one in (*of_shape, *rest) if any(_is(fit, seen, sign) for fit in fits_of(one, seen))]
 
-    def is_known_at(self, seen: Values, turn: int, *, either_sign: bool) -> bool:
+    def is_known_at(self, seen: SeenValues, turn: int, *, either_sign: bool) -> bool:
         """Whether a value is some quantity at one turn."""
-        one = Values([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
+        one = SeenValues([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
         if self.names_of(one) or (either_sign and self.names_of(one, -1.0)):
             return True
         return any(_is(fit, seen, 1.0, only=turn) for q in self.candidates(seen) for fit in fits_of(q, seen))
 
 
-def _is(fit: Fit, seen: Values, sign: float, only: int | None = None) -> bool:
+def _is(fit: Fit, seen: SeenValues, sign: float, only: int | None = None) -> bool:
     pairs = zip(seen.values, fit.wants, strict=True)
     if only is not None:
         pairs = zip(seen.values[only : only + 1], fit.wants[only : only + 1], strict=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.conformance.trace.source_sites import Site
+from verify.conformance.trace.source_sites import SourceSite
 
 Key = tuple[int, int]
 """An expression's number, and the line that called its function where that is the user's, too; else 0."""
@@ -20,7 +20,7 @@ Exchange = Callable[[int, int, Any], Any]
 
 
 @dataclass(frozen=True)
-class Place:
+class ExchangedPlace:
     """Where values are exchanged: of all calls of the expression's function, or of those from one line."""
 
     exchange: Exchange
@@ -32,7 +32,7 @@ class TooLongError(Exception):
 
 
 @dataclass
-class Values:
+class SeenValues:
     """What one expression came to, each time: values, when each was, and how many oracle answers had been given."""
 
     values: list[Any] = field(default_factory=list)
@@ -40,18 +40,18 @@ class Values:
     clocks: list[int] = field(default_factory=list)
 
 
-class Watch:
+class ValueWatch:
     """What a rewritten program calls with each value; called without anything asked of it, it gives the value back."""
 
     def __init__(self) -> None:
-        self.sites: list[Site] = []
+        self.sites: list[SourceSite] = []
         self.files: set[str] = set()
         self.clock = 0
         """How many answers the oracle has given in this run."""
         self.root = Path.cwd()
-        self._record: dict[Key, Values] | None = None
+        self._record: dict[Key, SeenValues] | None = None
         self._count = 0
-        self._exchanges: Mapping[int, Place] = {}
+        self._exchanges: Mapping[int, ExchangedPlace] = {}
         self._turns: dict[int, int] = {}
         self._left, self._until = 0, 0.0
 
@@ -67,7 +67,7 @@ class Watch:
         if self._record is not None:
             kept = _kept(value)
             if kept is not None:
-                entry = self._record.setdefault((k, self._caller()), Values())
+                entry = self._record.setdefault((k, self._caller()), SeenValues())
                 entry.values.append(kept)
                 entry.when.append(self._count)
                 entry.clocks.append(self.clock)
@@ -90,7 +90,7 @@ class Watch:
         frame = sys._getframe(above).f_back  # no other way to know who called
         return frame.f_lineno if frame is not None and frame.f_code.co_filename in self.files else 0
 
-    def record(self, run: Callable[[], Any]) -> tuple[Any, dict[Key, Values]]:
+    def record(self, run: Callable[[], Any]) -> tuple[Any, dict[Key, SeenValues]]:
         """A run's result, and every value on its way."""
         self._record, self._count, self.clock = {}, 0, 0
         try:
@@ -99,7 +99,9 @@ class Watch:
             record, self._record = self._record, None
         return answer, record
 
-    def exchanged(self, run: Callable[[], Any], exchanges: Mapping[int, Place], *, most: int, seconds: float) -> Any:
+    def exchanged(
+        self, run: Callable[[], Any], exchanges: Mapping[int, ExchangedPlace], *, most: int, seconds: float
+    ) -> Any:
         """A run's result with values exchanged; it ends where more than ``most`` values come by, or after a time."""
         self._exchanges = exchanges
         self._turns, self._left, self._until, self.clock = {}, most, time.monotonic() + seconds, 0

@@ -19,7 +19,7 @@ LIBRARIES = ("np.", "numpy.", "linalg.", "la.", "scipy.", "sp.", "torch.", "math
 
 
 @dataclass(frozen=True)
-class Site:
+class SourceSite:
     """One expression of the source.
 
     Args:
@@ -60,7 +60,7 @@ class Site:
 class Rewriter(ast.NodeTransformer):
     """Rewrites one module; new sites are appended to ``sites``, whose index is an expression's number."""
 
-    def __init__(self, source: str, file: str, sites: list[Site]) -> None:
+    def __init__(self, source: str, file: str, sites: list[SourceSite]) -> None:
         self.source, self.file, self.sites = source, file, sites
         self.depth = 0
         self.parameters: frozenset[str] = frozenset()
@@ -116,7 +116,7 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name) or not self.depth:
             return node
         name = node.target.id
-        site = Site(
+        site = SourceSite(
             self.file, node.lineno, text, is_read=False, is_parameter=False, is_call=False, is_own_call=False,
             is_argument=False, is_added=False, is_subtracted=False, is_whole=True, first=first,
             function=self.function, called="", next_loop=self._next_loop(node),
@@ -172,7 +172,7 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(node, LOOKED_AT) or not self.depth or not loads:
             return super().visit(node)
         role = self.roles.get(node, "")
-        site = Site(
+        site = SourceSite(
             self.file, node.lineno, self._text(node), is_read=_is_read(node), is_parameter=self._is_parameter(node),
             is_call=isinstance(node, ast.Call), is_own_call=_is_own_call(node), is_argument=role == "argument",
             is_added=role == "added",
@@ -185,7 +185,7 @@ class Rewriter(ast.NodeTransformer):
             return made
         return ast.copy_location(self._seen(site, made), node)
 
-    def _seen(self, site: Site, value: ast.expr) -> ast.Call:
+    def _seen(self, site: SourceSite, value: ast.expr) -> ast.Call:
         self.sites.append(site)
         return ast.Call(ast.Name(SEEN, ast.Load()), [ast.Constant(len(self.sites) - 1), value], [])
 

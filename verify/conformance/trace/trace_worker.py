@@ -23,12 +23,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.conformance.blame.accuracy import Accuracy, widened
+from verify.conformance.blame.accuracy import DeclaredAccuracy, widened
 from verify.conformance.probes import Probe
 from verify.conformance.trace.line_search import StageLine, find_line
 from verify.conformance.trace.line_words import traced_lines
-from verify.conformance.trace.seen_values import Watch
-from verify.conformance.trace.traced_calls import Question, questions_of
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
 from verify.conformance.trace.traced_runs import loop_questions
 from verify.conformance.trace.user_modules import calls_exec, not_rewritten, rewriting
 from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
@@ -47,12 +47,12 @@ INNER = ("lower_level", "activation", "penalty_minimiser")
 
 
 @dataclass(frozen=True)
-class Asked:
+class TraceRequest:
     """What is looked for.
 
     Args:
         source: ``package.module:Attribute``.
-        judged: Stages that are wrong, in order, with the judge's wrong questions.
+        judged: StageCalls that are wrong, in order, with the judge's wrong questions.
         accuracy: What the subject declares; 0 without.
         seconds: Time for all stages.
     """
@@ -66,9 +66,9 @@ class Asked:
 class Worker:
     """Loads the subject rewritten, and looks stage by stage."""
 
-    def __init__(self, asked: Asked, tell: Callable[[str, Any], None]) -> None:
+    def __init__(self, asked: TraceRequest, tell: Callable[[str, Any], None]) -> None:
         self.asked, self.tell = asked, tell
-        self.watch = Watch()
+        self.watch = ValueWatch()
         self.until = time.monotonic() + asked.seconds
 
     def work(self) -> None:
@@ -107,12 +107,12 @@ class Worker:
         if not self.watch.sites:
             self.tell("left_out", f"{split_name(self.asked.source)[0]} (no source of the user's)")
 
-    def _questions(self, stage: str, wrong: Sequence[str]) -> list[Question]:
+    def _questions(self, stage: str, wrong: Sequence[str]) -> list[TracedQuestion]:
         if stage == "optimise":
             return [*loop_questions()]
         if stage == "samples" and "hypergradient" in wrong:
             return []
-        declared = Accuracy(self.asked.accuracy, self.asked.accuracy > 0)
+        declared = DeclaredAccuracy(self.asked.accuracy, self.asked.accuracy > 0)
         questions = questions_of(stage, self.asked.judged[stage], lambda probe: widened(probe, declared))
         if stage == "hypergradient" and any(inner in self.asked.judged for inner in INNER):
             # What it computes by itself follows from stages that are wrong.
@@ -120,7 +120,7 @@ class Worker:
         return questions
 
     def _apart(
-        self, stage: str, questions: Sequence[Question], make: Callable[[], Any], until: float
+        self, stage: str, questions: Sequence[TracedQuestion], make: Callable[[], Any], until: float
     ) -> list[tuple[str, Any]] | None:
         """The result of a copy of this process; ``None`` where nothing is wrong."""
         left_out: set[int] = set()
@@ -146,7 +146,8 @@ class Worker:
         return [("no_line", f"{stage}: runs with exchanged values do not end")]
 
     def _search(
-        self, stage: str, questions: Sequence[Question], make: Callable[[], Any], until: float, counter: mmap.mmap,
+        self, stage: str, questions: Sequence[TracedQuestion], make: Callable[[], Any], until: float,
+        counter: mmap.mmap,
         left_out: set[int],
     ) -> list[tuple[str, Any]] | None:  # fmt: skip
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -230,7 +231,7 @@ def main() -> int:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     sys.path = [entry for entry in sys.path if entry not in ("",)]
-    asked = Asked(**pickle.loads(sys.stdin.buffer.read()))
+    asked = TraceRequest(**pickle.loads(sys.stdin.buffer.read()))
 
     def tell(kind: str, content: Any) -> None:
         target.write(json.dumps({"kind": kind, "content": content}).encode() + b"\n")

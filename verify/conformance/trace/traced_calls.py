@@ -25,8 +25,8 @@ from verify.conformance.trace.named_values import (
     Each,
     Named,
 )
-from verify.conformance.trace.seen_values import Watch
-from verify.subjects.protocol import Stages
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.subjects.protocol import StageCalls
 
 SEEDS = (0, 1, 5, 8, 9, 3, 11)
 """Of the drawn calls: sizes n, m, p that differ, among them square ones, and none of them 1."""
@@ -37,7 +37,7 @@ JUDGED = 4
 
 
 @dataclass
-class Question:
+class TracedQuestion:
     """One call, or run, of a stage, and what is known of it.
 
     Args:
@@ -55,7 +55,7 @@ class Question:
     stage: str
     kind: str
     name: str
-    run: Callable[[Stages, Watch], Any]
+    run: Callable[[StageCalls, ValueWatch], Any]
     excess: Callable[[Any], float]
     named: Callable[[Any], list[Named]]
     is_general: bool = True
@@ -63,7 +63,7 @@ class Question:
     expected: Vector | None = None
 
 
-def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], Probe]) -> list[Question]:
+def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], Probe]) -> list[TracedQuestion]:
     """Questions about a stage: drawn ones, those of the judge that it failed, and pairs of calls of one subject.
 
     Args:
@@ -141,11 +141,11 @@ def _count(values: Vector | None) -> int:
     return -1 if values is None else len(values)
 
 
-def of_probe(probe: Probe, stage: str, *, is_general: bool) -> Question:
+def of_probe(probe: Probe, stage: str, *, is_general: bool) -> TracedQuestion:
     """One call of the judge's."""
     kind: str = probe.given if probe.given not in ("", WHOLE) else ""
     kind = f"{kind} {probe.problem.noise.model}" if probe.needs_draws else kind
-    return Question(
+    return TracedQuestion(
         stage, kind, probe.id, lambda stages, _watch: probe.ask(stages), probe.excess,
         lambda _answer: quantities_of(probe), is_general, _sizes(probe), probe.expected,
     )  # fmt: skip
@@ -155,7 +155,7 @@ def _sizes(probe: Probe) -> tuple[int, ...]:
     return () if probe.problem is None else (len(probe.x), probe.problem.m, probe.problem.p)
 
 
-def _twice(first: Probe, second: Probe, stage: str) -> Question:
+def _twice(first: Probe, second: Probe, stage: str) -> TracedQuestion:
     """Two calls of one subject: what is kept from the first shows in the second."""
     size = len(first.expected)
 
@@ -168,7 +168,7 @@ def _twice(first: Probe, second: Probe, stage: str) -> Question:
         return [replace(a, value=Each([a.value, b.value])) for a, b in both]
 
     kind = of_probe(first, stage, is_general=True).kind
-    return Question(
+    return TracedQuestion(
         stage, f"{kind} twice", f"{first.id}, then {second.id}",
         lambda stages, _watch: np.concatenate([first.ask(stages), second.ask(stages)]), excess, named,
     )  # fmt: skip

@@ -10,12 +10,12 @@ import numpy as np
 
 from spec import OuterParameters
 from spec.exact import Vector
-from verify.conformance.outer import RIGHT, Recorded, Trial, along, compare_lines
+from verify.conformance.outer import RIGHT, LoopTrial, RecordedLoop, along, compare_lines
 from verify.conformance.trace.named_values import GIVEN, PART, SCALED, ByAnswers, Named
-from verify.conformance.trace.seen_values import Watch
-from verify.conformance.trace.traced_calls import Question
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.traced_calls import TracedQuestion
 from verify.method.player import Space
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SCHEDULES = ((2, 3, 4, 0.004), (3, 4, 3, 0.03), (2, 2, 6, 0.012))
 """n, K, M and η of the runs: steps that are never clipped, soon, and late."""
@@ -23,7 +23,7 @@ OFF = 2.0
 """How far an answer is off that has not even the right number of calls."""
 
 
-class Drawn(np.random.Generator):
+class LoggedGenerator(np.random.Generator):
     """A generator that remembers its uniforms."""
 
     def __init__(self, seed: int) -> None:
@@ -44,29 +44,29 @@ class Drawn(np.random.Generator):
 
 
 @dataclass
-class Heard:
+class HeardRun:
     """A run and the uniforms it was drawn."""
 
-    one: Recorded
+    one: RecordedLoop
     log: list[float]
 
 
-def loop_questions() -> Iterator[Question]:
+def loop_questions() -> Iterator[TracedQuestion]:
     """Runs on known oracles."""
     for seed, (n, K, M, eta) in enumerate(SCHEDULES):
         yield _question(_trial(seed, n, K, M, eta), seed)
 
 
-def _trial(seed: int, n: int, K: int, M: int, eta: float) -> Trial:
+def _trial(seed: int, n: int, K: int, M: int, eta: float) -> LoopTrial:
     rng = np.random.default_rng([seed, 21])
     x0 = tuple(float(v) for v in np.round(rng.normal(size=n), 3))
     curvature = tuple(float(v) for v in np.round(rng.uniform(0.5, 3.0, n), 3))
     q = OuterParameters(goldstein_radius=0.07 * M, epsilon=0.1, D=0.07, eta=eta, M=M, K=K)
-    return Trial(f"n = {n}, K = {K}, M = {M}", x0, q, tuple(float(v) for v in rng.uniform(0.3, 0.9, n)), curvature)
+    return LoopTrial(f"n = {n}, K = {K}, M = {M}", x0, q, tuple(float(v) for v in rng.uniform(0.3, 0.9, n)), curvature)
 
 
-def _question(trial: Trial, seed: int) -> Question:
-    def run(stages: Stages, watch: Watch) -> Heard:
+def _question(trial: LoopTrial, seed: int) -> TracedQuestion:
+    def run(stages: StageCalls, watch: ValueWatch) -> HeardRun:
         asked: list[Vector] = []
 
         def oracle(z: Vector) -> Vector:
@@ -74,15 +74,17 @@ def _question(trial: Trial, seed: int) -> Question:
             watch.clock = len(asked)
             return trial.oracle(asked[-1])
 
-        drawn = Drawn(seed)
+        drawn = LoggedGenerator(seed)
         answer = stages.optimise(oracle, np.array(trial.x0), trial.parameters, drawn)
         z = np.array(asked).reshape(-1, len(trial.x0))
-        return Heard(Recorded(trial, answer, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape)), drawn.log)
+        return HeardRun(
+            RecordedLoop(trial, answer, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape)), drawn.log
+        )
 
-    return Question("optimise", "", trial.id, run, _excess, _named)
+    return TracedQuestion("optimise", "", trial.id, run, _excess, _named)
 
 
-def _excess(heard: Heard) -> float:
+def _excess(heard: HeardRun) -> float:
     one = heard.one
     if len(one.z) != one.trial.parameters.T:
         return OFF
@@ -91,7 +93,7 @@ def _excess(heard: Heard) -> float:
     return max(away / (1e-9 * size), *(line.excess for line in compare_lines([one], RIGHT)))
 
 
-def _named(heard: Heard) -> list[Named]:
+def _named(heard: HeardRun) -> list[Named]:
     """What every line comes to on the way that the drawn numbers lead."""
     one = heard.one
     q = one.trial.parameters
@@ -128,7 +130,7 @@ def _named(heard: Heard) -> list[Named]:
     return [*found, Named("η", q.eta, GIVEN), Named("D/2", q.D / 2, SCALED)]
 
 
-def _shares(heard: Heard) -> Vector:
+def _shares(heard: HeardRun) -> Vector:
     """The s_t of a run: of its points where these are right, else as drawn, else any."""
     one, T = heard.one, heard.one.trial.parameters.T
     log = np.array(heard.log)
@@ -143,7 +145,7 @@ def _shares(heard: Heard) -> Vector:
     return log[:T] if drawn else np.random.default_rng(T).random(T)
 
 
-def _played(trial: Trial, shares: Vector) -> dict[str, list[Any]]:
+def _played(trial: LoopTrial, shares: Vector) -> dict[str, list[Any]]:
     """Algorithm 2 line by line."""
     q = trial.parameters
     x, step = np.array(trial.x0), np.zeros(len(trial.x0))

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from verify.conformance.trace.seen_values import Watch
+from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.source_sites import SEEN, Rewriter
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +27,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 class _Loader(importlib.abc.Loader):
     """Runs a module's rewritten source."""
 
-    def __init__(self, path: Path, watch: Watch) -> None:
+    def __init__(self, path: Path, watch: ValueWatch) -> None:
         self.path, self.watch = path, watch
 
     def exec_module(self, module: ModuleType) -> None:
@@ -43,7 +43,7 @@ class _Loader(importlib.abc.Loader):
 class Finder(importlib.abc.MetaPathFinder):
     """Finds what Python would find; modules of the user's own that are plain source get the rewriting loader."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: ValueWatch) -> None:
         self.watch = watch
 
     def find_spec(
@@ -77,7 +77,7 @@ def _is_users(path: Path) -> bool:
 
 
 @contextmanager
-def rewriting(watch: Watch) -> Iterator[Finder]:
+def rewriting(watch: ValueWatch) -> Iterator[Finder]:
     """Modules that are imported within are rewritten where they are the user's."""
     finder = Finder(watch)
     sys.meta_path.insert(0, finder)
@@ -90,7 +90,7 @@ def rewriting(watch: Watch) -> Iterator[Finder]:
         sys.dont_write_bytecode = written
 
 
-def not_rewritten(watch: Watch) -> dict[str, str]:
+def not_rewritten(watch: ValueWatch) -> dict[str, str]:
     """The user's files that were loaded as they are, by name, each with the reason."""
     found = {}
     for module in list(sys.modules.values()):
@@ -101,7 +101,7 @@ def not_rewritten(watch: Watch) -> dict[str, str]:
     return found
 
 
-def calls_exec(watch: Watch) -> list[str]:
+def calls_exec(watch: ValueWatch) -> list[str]:
     """Files of the user's that make code of text: what they make is not seen."""
     found = []
     for file in sorted(watch.files):

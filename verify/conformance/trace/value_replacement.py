@@ -16,11 +16,11 @@ import numpy as np
 
 from verify.conformance.trace.named_values import GIVEN, SCALED, SUM, Named
 from verify.conformance.trace.quantity_fits import Fit, Table, fits_of, is_same, multiplied, partly
-from verify.conformance.trace.seen_values import Key, Place, TooLongError, Values, Watch
-from verify.conformance.trace.source_sites import Site
-from verify.conformance.trace.traced_calls import Question
+from verify.conformance.trace.seen_values import ExchangedPlace, Key, SeenValues, TooLongError, ValueWatch
+from verify.conformance.trace.source_sites import SourceSite
+from verify.conformance.trace.traced_calls import TracedQuestion
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SCALES = (1.0, -1.0, 2.0, 0.5)
 """By what a quantity is multiplied before it is tried."""
@@ -40,8 +40,8 @@ AFFINE = 12
 class Traced:
     """A wrong question's run: each expression's values, and the quantities."""
 
-    question: Question
-    values: dict[tuple[int, int | None], Values]
+    question: TracedQuestion
+    values: dict[tuple[int, int | None], SeenValues]
     table: Table
     length: int
     callers: Mapping[int, frozenset[int]]
@@ -71,14 +71,14 @@ class Suspect:
 
 
 @dataclass(frozen=True)
-class Found:
+class RepairingPlace:
     """A place where every wrong question was put right."""
 
     suspect: Suspect
-    site: Site
+    site: SourceSite
     wrong: int
     asked: int
-    computed: Sequence[tuple[Values, Table]]
+    computed: Sequence[tuple[SeenValues, Table]]
     unknown: tuple[str, ...]
     from_nothing: bool
     where: str = ""
@@ -102,7 +102,7 @@ class Replacement:
     def __init__(
         self,
         make: Callable[[], Any],
-        watch: Watch,
+        watch: ValueWatch,
         until: float,
         before_run: Callable[[int], bool] = lambda _: True,
         after_run: Callable[[], None] = lambda: None,
@@ -110,14 +110,14 @@ class Replacement:
         self.make, self.watch, self.until = make, watch, until
         self.before_run, self.after_run = before_run, after_run
 
-    def excess(self, question: Question) -> float:
+    def excess(self, question: TracedQuestion) -> float:
         """How far an answer is off; beyond 1 it is wrong. Raises where the subject refuses it."""
         return self._judged(question, lambda stages: question.run(stages, self.watch))[0]
 
-    def _judged(self, question: Question, run: Callable[[Stages], Any]) -> tuple[float, Any]:
+    def _judged(self, question: TracedQuestion, run: Callable[[StageCalls], Any]) -> tuple[float, Any]:
         try:
             with np.errstate(all="ignore"):
-                answer = run(Stages(self.make()))
+                answer = run(StageCalls(self.make()))
                 excess = question.excess(answer)
         except (MissingCapabilityError, NotImplementedError):
             raise
@@ -125,7 +125,7 @@ class Replacement:
             return np.inf, None
         return (excess if excess == excess else np.inf), answer
 
-    def recorded(self, question: Question) -> Traced:
+    def recorded(self, question: TracedQuestion) -> Traced:
         """A question's run with all values on the way."""
         (_, answer), record = self.watch.record(
             lambda: self._judged(question, lambda stages: question.run(stages, self.watch))
@@ -147,7 +147,7 @@ class Replacement:
         if not self.before_run(places[-1][0].k):
             return np.inf, None, []
         computed: list[Any] = []
-        exchanges: dict[int, Place] = {}
+        exchanges: dict[int, ExchangedPlace] = {}
         for suspect, fit in places:
             exchange = fit.exchange
 
@@ -156,10 +156,10 @@ class Replacement:
                 made = exchange(turn, clock, value)
                 return made if factor == 1.0 or made is value else _bent(made, factor)
 
-            exchanges[suspect.k] = Place(noted, suspect.caller)
+            exchanges[suspect.k] = ExchangedPlace(noted, suspect.caller)
         most = 400 * traced.length + 100_000
 
-        def run(stages: Stages) -> Any:
+        def run(stages: StageCalls) -> Any:
             return self.watch.exchanged(
                 lambda: traced.question.run(stages, self.watch), exchanges, most=most, seconds=RUN_SECONDS
             )
@@ -173,9 +173,9 @@ class Replacement:
         return excess, answer, computed
 
 
-def _traced(question: Question, record: Mapping[Key, Values], table: Table) -> Traced:
+def _traced(question: TracedQuestion, record: Mapping[Key, SeenValues], table: Table) -> Traced:
     """Values by expression: of each caller where there are several, and of all."""
-    values: dict[tuple[int, int | None], Values] = {}
+    values: dict[tuple[int, int | None], SeenValues] = {}
     callers: dict[int, set[int]] = {}
     for (k, caller), seen in record.items():
         callers.setdefault(k, set()).add(caller)
@@ -189,11 +189,11 @@ def _traced(question: Question, record: Mapping[Key, Values], table: Table) -> T
     return Traced(question, values, table, length, called)
 
 
-def _merged(parts: Sequence[Values]) -> Values:
+def _merged(parts: Sequence[SeenValues]) -> SeenValues:
     """Values of several callers in the order in which they came by."""
     rows = [row for seen in parts for row in zip(seen.when, seen.values, seen.clocks, strict=True)]
     rows.sort(key=lambda row: row[0])
-    return Values([value for _, value, _ in rows], [at for at, _, _ in rows], [clock for _, _, clock in rows])
+    return SeenValues([value for _, value, _ in rows], [at for at, _, _ in rows], [clock for _, _, clock in rows])
 
 
 def _bent(value: Any, factor: float) -> Any:
@@ -214,7 +214,7 @@ def fit_of(suspect: Suspect, traced: Traced) -> Fit | None:
     return next((fit for fit in fits if fit.how == suspect.how), fits[0] if fits else None)
 
 
-def suspects(traced: Traced, sites: Sequence[Site]) -> Iterator[list[Suspect]]:
+def suspects(traced: Traced, sites: Sequence[SourceSite]) -> Iterator[list[Suspect]]:
     """What each expression could be instead, as far as the rules allow."""
     for (k, caller), seen in traced.values.items():
         site = sites[k]
@@ -243,7 +243,7 @@ def _is_right_in_turn(traced: Traced, k: int, caller: int | None) -> bool:
         return False
 
     def is_right(turn: int) -> bool:
-        one = Values([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
+        one = SeenValues([seen.values[turn]], [seen.when[turn]], [seen.clocks[turn]])
         return any(n.kind <= SUM for sign in (1.0, -1.0) for n in traced.table.names_of(one, sign))
 
     if caller is None and len(traced.callers[k]) > 1:
@@ -252,7 +252,7 @@ def _is_right_in_turn(traced: Traced, k: int, caller: int | None) -> bool:
 
 
 def _instead(
-    traced: Traced, key: tuple[int, int | None], site: Site, right: Sequence[Sequence[Named]]
+    traced: Traced, key: tuple[int, int | None], site: SourceSite, right: Sequence[Sequence[Named]]
 ) -> Iterator[Suspect]:
     seen, (known, turned) = traced.values[key], right
     # Of a helper that several lines call, no one quantity is right for all, unless all were given the same.

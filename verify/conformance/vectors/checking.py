@@ -22,7 +22,7 @@ MAX_BYTES = 256 * 1024 * 1024
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Finding(Exception):  # noqa: N818  # a finding is an answer, not an error
+class VectorFinding(Exception):  # noqa: N818  # a finding is an answer, not an error
     """What is wrong with a folder of vectors, in one line."""
 
 
@@ -43,24 +43,24 @@ def check(folder: Path) -> Manifest:
     vectors: list[TestVector] = []
     for name, entry in sorted(manifest.files.items()):
         if not (folder / name).is_file():
-            raise Finding(f"{name}: is missing")
+            raise VectorFinding(f"{name}: is missing")
         found = _read(folder / name)
         digest = hashlib.sha256(found).hexdigest()
         if digest != entry.sha256:
-            raise Finding(f"{name}: has sha256 {digest[:12]}…, the manifest says {entry.sha256[:12]}…")
+            raise VectorFinding(f"{name}: has sha256 {digest[:12]}…, the manifest says {entry.sha256[:12]}…")
         file = _parsed(VectorFile, found, name)
         if len(file.vectors) != entry.vectors:
-            raise Finding(f"{name}: holds {len(file.vectors)} vectors, the manifest says {entry.vectors}")
+            raise VectorFinding(f"{name}: holds {len(file.vectors)} vectors, the manifest says {entry.vectors}")
         for vector in file.vectors:
             for problem in problems_of(vector, name, manifest):
-                raise Finding(f"{vector.id}: {problem}")
+                raise VectorFinding(f"{vector.id}: {problem}")
         vectors += file.vectors
     for name in sorted(path.name for path in folder.glob("*.json")):
         if name not in {*manifest.files, MANIFEST}:
-            raise Finding(f"{name}: is not in the manifest")
+            raise VectorFinding(f"{name}: is not in the manifest")
     _check_ids(vectors, manifest)
     if manifest.generator == GENERATOR and text != shipped_manifest():
-        raise Finding(f"{MANIFEST}: differs from the one released with generator {GENERATOR}")
+        raise VectorFinding(f"{MANIFEST}: differs from the one released with generator {GENERATOR}")
     return manifest
 
 
@@ -68,18 +68,18 @@ def _check_ids(vectors: list[TestVector], manifest: Manifest) -> None:
     ids = [vector.id for vector in vectors]
     repeated = sorted({id_ for id_ in ids if ids.count(id_) > 1}) if len(set(ids)) < len(ids) else []
     if repeated:
-        raise Finding(f"{repeated[0]}: the id occurs more than once")
+        raise VectorFinding(f"{repeated[0]}: the id occurs more than once")
     if len(ids) != manifest.counts.vectors:
-        raise Finding(f"{MANIFEST}: counts {manifest.counts.vectors} vectors, the files hold {len(ids)}")
+        raise VectorFinding(f"{MANIFEST}: counts {manifest.counts.vectors} vectors, the files hold {len(ids)}")
     known = released()
     for vector in vectors:
         if vector.id in known and fingerprint(vector) != known[vector.id]:
-            raise Finding(f"{vector.id}: the id was released for other input")
+            raise VectorFinding(f"{vector.id}: the id was released for other input")
     if manifest.generator == GENERATOR:
         for id_ in sorted(set(ids) - set(known)):
-            raise Finding(f"{id_}: is not among the released ids")
+            raise VectorFinding(f"{id_}: is not among the released ids")
         for id_ in sorted(set(known) - set(ids)):
-            raise Finding(f"{id_}: was released and is missing")
+            raise VectorFinding(f"{id_}: was released and is missing")
 
 
 def problems_of(vector: TestVector, file: str, manifest: Manifest) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _read(path: Path) -> bytes:
     with path.open("rb") as file:
         text = file.read(MAX_BYTES + 1)
     if len(text) > MAX_BYTES:
-        raise Finding(f"{path.name}: is longer than {MAX_BYTES} bytes")
+        raise VectorFinding(f"{path.name}: is longer than {MAX_BYTES} bytes")
     return text
 
 
@@ -148,6 +148,6 @@ def _parsed(model: type[Model], text: bytes, name: str) -> Model:
     try:
         return model.model_validate(loads(text, name))
     except ValidationError as error:
-        raise Finding(str(from_validation(error, name))) from None
+        raise VectorFinding(str(from_validation(error, name))) from None
     except InvalidInputError as error:
-        raise Finding(str(error)) from None
+        raise VectorFinding(str(error)) from None

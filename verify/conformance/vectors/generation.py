@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from spec import REPAIRED, Noise
 from spec.atlas import find
-from verify.conformance.places import Place, place_of, rounded, with_noise
+from verify.conformance.places import JudgedPlace, place_of, rounded, with_noise
 from verify.conformance.vectors.holder_vectors import holder
 from verify.conformance.vectors.iteration_vectors import iterations
 from verify.conformance.vectors.model import Numbers, Parameters, Rejection, StageName, TestVector
@@ -53,7 +53,7 @@ def _at_place(stage: StageName, row: dict[str, Any]) -> dict[str, Any]:
     name = row["at"]
     if name == "infeasible":  # which no place is, since nothing can be compared there
         instance = find(name)
-        place = Place(name, cast("Any", instance.problem), tuple(instance.x))
+        place = JudgedPlace(name, cast("Any", instance.problem), tuple(instance.x))
     else:
         place = place_of(name)
     problem = with_noise(place.problem, Noise.model_validate(row["noise"])) if "noise" in row else place.problem

@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from spec import REPAIRED, Reading
-from verify.conformance.places import Place, place_of
+from verify.conformance.places import JudgedPlace, place_of
 from verify.conformance.sizes import Sizes, Sizing, sizes, times
 from verify.conformance.vectors.model import Parameters, TestVector
 from verify.conformance.vectors.writing import dense_blocks, expected, measured, numbers
@@ -55,7 +55,7 @@ def iterations() -> Iterator[tuple[str, Callable[[], TestVector]]]:
         yield id_, partial(_vector, id_, place_of(name), reading, taken)
 
 
-def _vector(id_: str, place: Place, reading: Reading, taken: int) -> TestVector:
+def _vector(id_: str, place: JudgedPlace, reading: Reading, taken: int) -> TestVector:
     right = Steps(1 if reading.primal_dual_sign == "plus" else -1, reading.inner_solver == "averaged", taken)
     values, limits = iterate(place, right), _tolerances(place, right)
     wrong = {
@@ -83,7 +83,7 @@ def _vector(id_: str, place: Place, reading: Reading, taken: int) -> TestVector:
     )
 
 
-def iterate(place: Place, steps: Steps) -> dict[str, tuple[Real, ...]]:
+def iterate(place: JudgedPlace, steps: Steps) -> dict[str, tuple[Real, ...]]:
     """The pair the iteration answers with: rationals, or balls where steps decrease."""
     r, x = place.setting().rows, column(place.x)
     G, B, slope, offset = (_array(part) for part in (r.g_yy, r.B, r.g_y + r.g_xy.transpose() * x, r.A * x - r.b))
@@ -118,7 +118,7 @@ def _array(matrix: fmpq_mat) -> Any:
     return np.array(matrix.entries(), dtype=object).reshape(matrix.nrows(), matrix.ncols())
 
 
-def _tolerances(place: Place, steps: Steps) -> dict[str, Sizes]:
+def _tolerances(place: JudgedPlace, steps: Steps) -> dict[str, Sizes]:
     """Rounding errors of every step carried along, signs dropped: they grow a little with each step."""
     sizing = Sizing(place.setting())
     eta_y, eta_lam, gamma, q = float(ETA[0]), float(ETA[1]), sizing.gamma, sizing.blocks

@@ -13,7 +13,7 @@ from spec.exact import Vector
 from verify.conformance.probes import Probe
 from verify.conformance.vectors.model import TestVector
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import StageFaultError, Stages
+from verify.subjects.protocol import StageCalls, StageFaultError
 
 _UNUSED_ALPHA = 0.1
 """For the stage whose calls carry an alpha but do not use it."""
@@ -76,7 +76,7 @@ def asked(vector: TestVector) -> Probe:
     return Probe(vector.id, vector.stage, value, tolerance, problem, x, call, p.gradient_norm)
 
 
-def answers(vector: TestVector, stages: Stages) -> dict[str, Vector]:
+def answers(vector: TestVector, stages: StageCalls) -> dict[str, Vector]:
     """What a subject answers, by block, also to a vector that must be rejected; ``dual_pull`` beside multipliers.
 
     Raises:
@@ -116,7 +116,7 @@ def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
     return tuple(missed)
 
 
-def rejects(vector: TestVector, stages: Stages) -> bool:
+def rejects(vector: TestVector, stages: StageCalls) -> bool:
     """Whether bad input is refused: the subject raises, or answers with no finite numbers of the right shape.
 
     Also true where the problem itself is refused before the subject sees it.

@@ -17,21 +17,21 @@ from pydantic import Field
 from spec import AS_WRITTEN, REPAIRED, Noise
 from spec.files import Frozen
 from verify.conformance import known_answers as known
-from verify.conformance.known_answers import Known
-from verify.conformance.places import Place, atlas_places, further_places, place_of, rounded
+from verify.conformance.known_answers import KnownAnswers
+from verify.conformance.places import JudgedPlace, atlas_places, further_places, place_of, rounded
 from verify.conformance.sizes import Allowance
-from verify.conformance.tolerances import Ramps
-from verify.conformance.vectors.writing import LOOSE, USEFUL, Case
+from verify.conformance.tolerances import RampTolerances
+from verify.conformance.vectors.writing import LOOSE, USEFUL, VectorCase
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector, column, fractions, select
 from verify.truth.noise import draw_shapes
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 LISTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))
 """Lists of places, rows of cases by family, and the corners of the ramps."""
 
 
-class Row(Frozen):
+class VectorRow(Frozen):
     """Cases of a family that differ in their place alone."""
 
     family: str
@@ -48,7 +48,7 @@ class Row(Frozen):
     loose: bool = False
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[JudgedPlace]:
         """Where they are."""
         if self.at == "all":
             return [*atlas_places(), *further_places()]
@@ -56,25 +56,25 @@ class Row(Frozen):
             return _elsewhere()
         return [place_of(name) for name in (LISTED["places"][self.at] if isinstance(self.at, str) else self.at)]
 
-    def cases(self) -> Iterator[Case]:
+    def cases(self) -> Iterator[VectorCase]:
         """The cases; a setting is made from its name when it is needed."""
         flags = (*self.flags, "inexact-stages") if self.stages in ("displaced", "ramp") else self.flags
         for place in self.places:
             name = f"{place.name}/{self.label}" if self.label else place.name
             purpose = f"{place.purpose[0].lower()}{place.purpose[1:]}"
             notes = f"{self.notes}; {purpose}" if self.notes else place.purpose
-            yield Case(
+            yield VectorCase(
                 f"{self.family}/{name}",
                 partial(self.answer, place, name),
                 f"{notes[0].upper()}{notes[1:]}.",
                 place, flags=flags, useful=LOOSE if self.loose else USEFUL,
             )  # fmt: skip
 
-    def answer(self, place: Place, name: str, allowance: Allowance) -> Known:
+    def answer(self, place: JudgedPlace, name: str, allowance: Allowance) -> KnownAnswers:
         """The call at a place with its answer."""
         return _ANSWERS[self.family](self.setting(place, name), allowance)
 
-    def setting(self, place: Place, name: str) -> Setting:
+    def setting(self, place: JudgedPlace, name: str) -> ExactSetting:
         """What is given at a place."""
         reading = (REPAIRED if self.reading == "repaired" else AS_WRITTEN).choose(**self.choose)
         of = place.setting(alpha=self.alpha, reading=reading, N_g=self.N_g, noise=self.noise)
@@ -85,19 +85,19 @@ class Row(Frozen):
         return of if self.noise is None else _with_draws(of, f"{self.family}/{name}")
 
 
-_ANSWERS: dict[str, Callable[[Setting, Allowance], Known]] = {
+_ANSWERS: dict[str, Callable[[ExactSetting, Allowance], KnownAnswers]] = {
     "lower-level": known.lower_level, "penalty-minimiser": known.penalty_minimiser,
     "hypergradient": known.hypergradient, "oracle": known.hypergradient,
 }  # fmt: skip
 
 
-def listed(family: str) -> Iterator[Case]:
+def listed(family: str) -> Iterator[VectorCase]:
     """The rows of a family, each at its places."""
     for row in LISTED[family]:
-        yield from Row(family=family, **row).cases()
+        yield from VectorRow(family=family, **row).cases()
 
 
-def _elsewhere() -> list[Place]:
+def _elsewhere() -> list[JudgedPlace]:
     """The atlas's problems at two more points."""
     return [
         place.at(f"{place.name}-{name}", tuple(factor * value for value in place.x))
@@ -107,7 +107,7 @@ def _elsewhere() -> list[Place]:
     ]
 
 
-def _on_the_ramp(of: Setting) -> Setting:
+def _on_the_ramp(of: ExactSetting) -> ExactSetting:
     """Weights left to compute: rows a quarter of the width inside, multipliers around the ramp's end."""
     lower = of.lower
     # Into the feasible set, away from each active row by a quarter of its ramp's width.
@@ -120,7 +120,7 @@ def _on_the_ramp(of: Setting) -> Setting:
     return replace(of, given=stages | {"y_penalty": y_penalty})
 
 
-def _with_stages(setting: Setting, displaced: str, *, y_penalty: bool) -> Setting:
+def _with_stages(setting: ExactSetting, displaced: str, *, y_penalty: bool) -> ExactSetting:
     """Stages as doubles: exact ones rounded, or displaced by a seed's signs as far as the premises allow."""
     values = evaluate(setting)
     stages = {"y_star": rounded(values.y_star), "lam": rounded(values.lam), "rho": rounded(values.rho)}
@@ -138,7 +138,7 @@ def _with_stages(setting: Setting, displaced: str, *, y_penalty: bool) -> Settin
     return setting
 
 
-def _with_draws(setting: Setting, seed: str) -> Setting:
+def _with_draws(setting: ExactSetting, seed: str) -> ExactSetting:
     """Normals drawn from a name."""
     used = draw_shapes(setting.problem, setting.N_g, setting.reading.noise_pairing)
     # Also what the other pairing would use, so that a wrong pairing gives a number and not an error.
@@ -155,7 +155,7 @@ def _moved(values: Vector, reach: Fraction, seed: str) -> Vector:
     return rounded(value + reach * sign for value, sign in zip(values, signs(seed, len(values)), strict=True))
 
 
-def _inward(setting: Setting, active: tuple[int, ...]) -> Vector:
+def _inward(setting: ExactSetting, active: tuple[int, ...]) -> Vector:
     """The shortest direction in y along which every active row falls by one."""
     if not active:
         return (Fraction(0),) * setting.problem.m
@@ -164,31 +164,34 @@ def _inward(setting: Setting, active: tuple[int, ...]) -> Vector:
     return fractions(W.transpose() * weights)
 
 
-def activation() -> Iterator[Case]:
+def activation() -> Iterator[VectorCase]:
     """One corner at a time beside a row that is full and one that is off, then whole vectors."""
     for width_name, (h_width, lam_width) in LISTED["widths"].items():
         for name, (h_share, lam_share, notes) in LISTED["corners"].items():
             h = rounded([Fraction(h_share) * Fraction(h_width), Fraction(0), Fraction(-10)])
             lam = rounded([Fraction(lam_share) * Fraction(lam_width), Fraction(2), Fraction(0)])
-            yield _weights(f"{name}/{width_name}", Ramps(h, lam, h_width, lam_width),
+            yield _weights(f"{name}/{width_name}", RampTolerances(h, lam, h_width, lam_width),
                            f"Row 0 {notes}; row 1 is full, row 2 off.")  # fmt: skip
     for p in (1, 2, 5, 10, 20):
         draw = generator(f"activation/random-{p}")
         h, lam = (rounded(Fraction(float(v)).limit_denominator(4096) for v in draw.uniform(*ends, p))
                   for ends in ((-0.3, 0.1), (-0.05, 0.2)))  # fmt: skip
-        yield _weights(f"random-{p}", Ramps(h, lam, 0.25, 0.125), f"{p} rows scattered over both ramps.")
+        yield _weights(f"random-{p}", RampTolerances(h, lam, 0.25, 0.125), f"{p} rows scattered over both ramps.")
     for place in atlas_places():
         setting, lower = place.setting(), place.lower
-        ramps = Ramps(rounded(lower.h), rounded(lower.lam), setting.h_width(), float(setting.lam_width))
+        ramps = RampTolerances(rounded(lower.h), rounded(lower.lam), setting.h_width(), float(setting.lam_width))
         case = _weights(place.name, ramps, f"The exact pair of {place.name} at alpha = 1/10.")
         yield replace(case, strata=place.strata)
 
 
-def _weights(name: str, ramps: Ramps, notes: str) -> Case:
-    return Case(f"activation/{name}", lambda allowance: known.activation(ramps, allowance), notes)
+def _weights(name: str, ramps: RampTolerances, notes: str) -> VectorCase:
+    return VectorCase(f"activation/{name}", lambda allowance: known.activation(ramps, allowance), notes)
 
 
-FAMILIES: tuple[Callable[[], Iterator[Case]], ...] = (activation, *(partial(listed, family) for family in _ANSWERS))
+FAMILIES: tuple[Callable[[], Iterator[VectorCase]], ...] = (
+    activation,
+    *(partial(listed, family) for family in _ANSWERS),
+)
 
 
 GRID = 2.0**-10

@@ -11,14 +11,14 @@ from flint import ctx
 
 from spec import Quadratic
 from verify.conformance.bugs import rules as deviations
-from verify.conformance.known_answers import Known
-from verify.conformance.places import Place
+from verify.conformance.known_answers import KnownAnswers
+from verify.conformance.places import JudgedPlace
 from verify.conformance.sizes import ONE_EVALUATION, Allowance, Sizes
-from verify.conformance.tolerances import Ramps
+from verify.conformance.tolerances import RampTolerances
 from verify.conformance.vectors.model import Block, Expected, Number, Numbers, Parameters, TestVector
 from verify.truth.algebra.numbers import PRECISION, Real, UncertifiedError, double, dyadic, str_fraction
 from verify.truth.noise import draw_shapes, scale_of
-from verify.truth.stages import Setting
+from verify.truth.stages import ExactSetting
 
 USEFUL = 1e-3
 """Largest tolerance of a main output, relative to its size, that still tests something."""
@@ -37,7 +37,7 @@ class UselessError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class VectorCase:
     """A stage call at a place, by its permanent id; numbers alone have the strata of what they come from instead.
 
     ``known`` computes call and answer; ``flags`` are beside what the answer shows; ``useful`` is the largest relative
@@ -45,9 +45,9 @@ class Case:
     """
 
     id: str
-    known: Callable[[Allowance], Known]
+    known: Callable[[Allowance], KnownAnswers]
     notes: str
-    place: Place | None = None
+    place: JudgedPlace | None = None
     strata: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     useful: float = USEFUL
@@ -73,10 +73,10 @@ class Case:
         return vector.model_copy(update=_given(known))
 
 
-def _given(known: Known) -> dict[str, object]:
+def _given(known: KnownAnswers) -> dict[str, object]:
     """Everything the stage is given, in the fields of a vector."""
     asked = known.asked
-    if isinstance(asked, Ramps):
+    if isinstance(asked, RampTolerances):
         return {"given": {"h": numbers(asked.h), "lam": numbers(asked.lam)},
                 "parameters": Parameters(h_width=asked.h_width, lam_width=asked.lam_width)}  # fmt: skip
     place = {"problem": asked.problem.to_dict(), "blocks": dense_blocks(asked.problem), "x": numbers(asked.x)}
@@ -94,14 +94,14 @@ def _given(known: Known) -> dict[str, object]:
     }
 
 
-def _flags(known: Known, blocks: Mapping[str, Expected]) -> Iterator[str]:
+def _flags(known: KnownAnswers, blocks: Mapping[str, Expected]) -> Iterator[str]:
     """What is special about a call, as its answer shows."""
     asked, values = known.asked, known.values
-    if isinstance(asked, Ramps) or asked.given:
+    if isinstance(asked, RampTolerances) or asked.given:
         yield "given-exact"
     if any(0 < value < 1 for value in values.get("rho", ())):
         yield "on-the-ramp"
-    if isinstance(asked, Setting):
+    if isinstance(asked, ExactSetting):
         if known.stage == "lower_level" and not asked.lower.licq:
             yield "multipliers-not-unique"
         if known.stage == "lower_level" and asked.lower.weakly_active:
@@ -118,10 +118,10 @@ def _flags(known: Known, blocks: Mapping[str, Expected]) -> Iterator[str]:
             yield "irrational"
 
 
-def _wrong(known: Known) -> Wrong:
+def _wrong(known: KnownAnswers) -> Wrong:
     """What the bugs of the registry would answer."""
     asked = known.asked
-    if isinstance(asked, Ramps):
+    if isinstance(asked, RampTolerances):
         return deviations.of_activation(asked.h, asked.lam, dyadic(asked.h_width), dyadic(asked.lam_width))
     bugs = {"lower_level": deviations.of_lower_level, "penalty_minimiser": deviations.of_penalty_minimiser,
             "hypergradient": deviations.of_hypergradient}  # fmt: skip
@@ -137,7 +137,7 @@ def dense_blocks(problem: Quadratic) -> dict[str, Block]:
     return dense
 
 
-def stage_parameters(setting: Setting) -> Parameters:
+def stage_parameters(setting: ExactSetting) -> Parameters:
     """Every number derived from alpha and the reading."""
     alpha = setting.alpha
     return Parameters(
@@ -160,7 +160,7 @@ def measured(wrong: Wrong, right: Mapping[str, tuple[Real, ...]], tolerance: Map
     return {flag: round_down(value) for flag, value in sorted(found.items()) if value >= deviations.ENOUGH}
 
 
-def _relative_tolerance(known: Known, blocks: Mapping[str, Expected]) -> float:
+def _relative_tolerance(known: KnownAnswers, blocks: Mapping[str, Expected]) -> float:
     """The largest tolerance of a main output relative to its block's size."""
     worst = 0.0
     for name in known.outputs:

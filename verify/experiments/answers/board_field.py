@@ -11,11 +11,11 @@ from pathlib import Path
 from spec.errors import InvalidInputError
 from verify.experiments.answers.answering import Entrant
 from verify.experiments.answers.iterative import IterativeImplicit
-from verify.experiments.answers.ours import BatchedF2csa, FastF2csa, FastImplicit, PageF2csa, PageImplicit
+from verify.experiments.answers.ours import BatchedF2csa, FastF2csa, FastImplicitEntrant, PageF2csa, PageImplicit
 from verify.experiments.answers.public_programs import PUBLIC, missing
 
 OURS: tuple[Entrant, ...] = (
-    FastImplicit(), IterativeImplicit(), FastF2csa(), FastF2csa(first_order=True), BatchedF2csa(), PageF2csa(),
+    FastImplicitEntrant(), IterativeImplicit(), FastF2csa(), FastF2csa(first_order=True), BatchedF2csa(), PageF2csa(),
     PageImplicit(),
 )  # fmt: skip
 NEEDED = ("name", "method", "implementation", "version", "ladders", "prepare")

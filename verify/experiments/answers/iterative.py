@@ -11,7 +11,7 @@ from f2csa_ref.baselines.fast_implicit import Free
 from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Rows, Tally
-from f2csa_ref.lower_level.first_order import FirstOrder, Pair
+from f2csa_ref.lower_level.first_order import FirstOrder, FirstOrderPair
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
 from verify.experiments.answers.answering import Answer, Effort, Work
@@ -62,7 +62,7 @@ class _Iterative:
             Operator(q.g_yy, self.tally),
             Rows(q, self.tally),
         )
-        self.solver, self.pair = FirstOrder(q, q.bounds), Pair(np.zeros(q.m), np.zeros(q.p))
+        self.solver, self.pair = FirstOrder(q, q.bounds), FirstOrderPair(np.zeros(q.m), np.zeros(q.p))
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:  # noqa: ARG002  # it draws nothing
         """As :class:`verify.experiments.answers.answering.Answering`."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref import hypergradient
-from f2csa_ref.algorithm_1 import Call
+from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.baselines.implicit_gradient import factorisations, implicit_gradient
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.baselines.kkt_system import LinearSolveError
@@ -22,7 +22,7 @@ from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 from spec.parameters import OracleParameters
 from verify.experiments.answers.answering import Answer, Answering, Effort, OutsideDomainError, Work
-from verify.experiments.work import Blocks
+from verify.experiments.work import WorkBlocks
 
 F2CSA, IMPLICIT = "F2CSA", "implicit gradient"
 ALPHAS = tuple(10 ** (-k / 2) for k in range(1, 17))
@@ -129,13 +129,13 @@ def penalty_ladders(wanted: float, scale: float) -> tuple[tuple[Effort, ...], ..
     return tuple(tuple({"alpha": alpha, "tol": share * wanted * scale} for share in SHARES) for alpha in near)
 
 
-def call_of(effort: Effort, parameters: OracleParameters) -> Call:
+def call_of(effort: Effort, parameters: OracleParameters) -> OracleCall:
     """The effort as Algorithm 1 takes it."""
-    return Call(effort["alpha"], parameters=parameters, tol=effort.get("tol"))
+    return OracleCall(effort["alpha"], parameters=parameters, tol=effort.get("tol"))
 
 
 @dataclass(frozen=True)
-class FastImplicit(OfThisPackage):
+class FastImplicitEntrant(OfThisPackage):
     """The implicit gradient by :class:`f2csa_ref.baselines.implicit_oracle.ImplicitOracle`."""
 
     name = IMPLICIT
@@ -209,11 +209,11 @@ class PageF2csa(PenaltyMethod):
 @dataclass
 class _Page:
     q: QuadraticObjectives
-    call: Call
+    call: OracleCall
     certify: bool
 
     def __post_init__(self) -> None:
-        self.preparation, self.blocks = Work(0.0, 0.0, 0, 0), Blocks.of(self.q)
+        self.preparation, self.blocks = Work(0.0, 0.0, 0, 0), WorkBlocks.of(self.q)
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:
         """As :class:`Answering`."""
@@ -249,7 +249,7 @@ class _ImplicitPage:
     q: QuadraticObjectives
 
     def __post_init__(self) -> None:
-        self.preparation, self.blocks = Work(0.0, 0.0, 0, 0), Blocks.of(self.q)
+        self.preparation, self.blocks = Work(0.0, 0.0, 0, 0), WorkBlocks.of(self.q)
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:
         """As :class:`Answering`."""
@@ -259,7 +259,7 @@ class _ImplicitPage:
         return Answer(found.hypergradient, of_counts(self.blocks, found.counts, int(noisy)))
 
 
-def of_counts(blocks: Blocks, counts: Mapping[str, int], draws: int) -> Work:
+def of_counts(blocks: WorkBlocks, counts: Mapping[str, int], draws: int) -> Work:
     """A page's counts as work; the lower level is a factorisation of g_yy whatever the solver did."""
     m = blocks.m
     solves = counts.get("lower_level_solves", counts.get("quadratic_programs", 0))

@@ -13,15 +13,15 @@ from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
 from verify.experiments.answers.answering import Answer, Effort, Entrant, OutsideDomainError, Work
 from verify.experiments.answers.board_field import field_of
-from verify.experiments.answers.ours import FastImplicit
+from verify.experiments.answers.ours import FastImplicitEntrant
 from verify.experiments.answers.problems import Points, drawn, points_of
-from verify.experiments.answers.truth import TrueGradients, Truth
+from verify.experiments.answers.truth import BoardTruth, TrueGradients
 from verify.experiments.costs import norm_of
 from verify.experiments.model import Row
 
 WANTED = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 """Relative errors of the hypergradient that all are brought to."""
-UNIT = FastImplicit.name
+UNIT = FastImplicitEntrant.name
 """Whose time is 1: it reaches every error."""
 ENOUGH = 2
 """Ladders of efforts that reach an error, after which no further one is tried."""
@@ -49,7 +49,7 @@ class Tried:
 
     entrant: Entrant
     q: QuadraticObjectives
-    tuning: Sequence[Truth]
+    tuning: Sequence[BoardTruth]
     patience: float = float("inf")
     errors: dict[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class Race:
 
     q: QuadraticObjectives
     points: Points
-    truths: Mapping[int, Truth]
+    truths: Mapping[int, BoardTruth]
     unit: Entrant
     rounds: int
     run: dict[tuple[str, str], list[tuple[Round, Round]]] = field(default_factory=dict)

@@ -28,7 +28,7 @@ BLOCK = 256
 
 
 @dataclass(frozen=True)
-class Truth:
+class BoardTruth:
     """∇F(x), (n,), in extended precision; ``error`` bounds what the last refinement still moved, relative to it."""
 
     x: Vector
@@ -61,7 +61,7 @@ class TrueGradients:
         self._rows: Any = None
         self._saddle: _Saddle
 
-    def __call__(self, x: Vector) -> Truth:
+    def __call__(self, x: Vector) -> BoardTruth:
         q, rows = self.q, self.guess(x).rows
         if self._rows is None or not np.array_equal(rows, self._rows):
             self._rows, self._saddle = rows, _Saddle(q.g_yy, q.B[rows])
@@ -75,7 +75,7 @@ class TrueGradients:
         gradient = self.f_xx.forth(wide) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
         if self.A.multiple != 0.0:
             gradient = gradient - times(q.A[rows].T, v)
-        return Truth(x, gradient, 4 * max(moved, moved_too))
+        return BoardTruth(x, gradient, 4 * max(moved, moved_too))
 
     def _prove(self, y: Extended, lam: Extended, r: Extended) -> None:
         """By the KKT conditions, strictly: a minimiser of a strictly convex program is the only one."""

@@ -18,7 +18,7 @@ from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.plain_formulas import Matrix, PlainProblem, add, apply
-from verify.truth.penalty_functions import Family, exact_counterpart, minimiser, sampled_point
+from verify.truth.penalty_functions import PenaltyFamily, exact_counterpart, minimiser, sampled_point
 from verify.truth.scenario import WITH_MAPS, Error
 
 IMPORTS = """\
@@ -100,7 +100,7 @@ def _claim(certificate: Certificate, data: PlainProblem) -> str:
 
 
 def _witness(certificate: Certificate, problem: Quadratic) -> str:
-    family, scenario = Family.at(problem, certificate.x, certificate.reference), certificate.scenario
+    family, scenario = PenaltyFamily.at(problem, certificate.x, certificate.reference), certificate.scenario
     exact = exact_counterpart(family, scenario)
     undisturbed = scenario.model_copy(update={"y_error": (), "gradient_error": ()})
     match certificate.quantity:

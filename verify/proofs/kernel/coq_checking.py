@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from verify.proofs.kernel.coq_run import ALLOWED, Answer, CoqRun
+from verify.proofs.kernel.coq_run import ALLOWED, CoqAnswer, CoqRun
 from verify.proofs.kernel.coq_sources import FOLDER, CoqSource, needed, read_sources
 from verify.proofs.kernel.goals import compile_goals, load_goals
 from verify.proofs.kernel.proof_record import ProofRecord, RecordedDefinition, RecordedTheorem, edited
@@ -29,7 +29,7 @@ State = Literal["re-checked", "recorded", "refused"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CoqOutcome:
     """What became of the theorems asked for.
 
     Args:
@@ -71,7 +71,7 @@ def check(
     table: TheoremTable | None = None,
     kernel: bool = False,
     coqc: str | None = "",
-) -> Outcome:
+) -> CoqOutcome:
     """Check theorems, all by default, against a record; without one, what Coq says is taken as it is, to be recorded.
 
     Args:
@@ -92,14 +92,14 @@ def check(
     if refusals or program is None:
         state: State = "refused" if refusals or changed or record is None else "recorded"
         none = [] if program or record else ["there is no coqc to record with"]
-        return Outcome(state, version, asked, (*refusals, *(line for _, line in changed), *none))
+        return CoqOutcome(state, version, asked, (*refusals, *(line for _, line in changed), *none))
     groups = _groups(asked, record)
     with tempfile.TemporaryDirectory(prefix="f2csa-proofs-") as place:
         run = CoqRun(Path(place), program, sources)
         refusals = run.compile(needed(sources, table.order, {name.split(".")[0] for name in asked}))
         answer = "" if refusals else run.ask(asked, groups)
         made = None
-        if isinstance(answer, Answer):
+        if isinstance(answer, CoqAnswer):
             made = _made(run, answer, groups, table)
             refusals = [*_unsound(made, groups, record), *_unrecorded_parts(made, sources, answer.data)]
             refusals += [] if record is None else _differing(made, record, run.files)
@@ -113,7 +113,7 @@ def check(
     told = {line.split(".")[0] for line in refusals}
     refusals += [line for name, line in changed if name not in told]
     state = "refused" if refusals else "re-checked"
-    return Outcome(state, run.version, asked, tuple(refusals), made, kernel, on_record=version)
+    return CoqOutcome(state, run.version, asked, tuple(refusals), made, kernel, on_record=version)
 
 
 def _goal_faults(run: CoqRun, table: TheoremTable, names: Sequence[str]) -> list[str]:
@@ -139,7 +139,7 @@ def _groups(asked: Sequence[str], record: ProofRecord | None) -> list[tuple[str,
     return [tuple(group) for group in by.values()]
 
 
-def _made(run: CoqRun, answer: Answer, groups: Sequence[Sequence[str]], table: TheoremTable) -> ProofRecord:
+def _made(run: CoqRun, answer: CoqAnswer, groups: Sequence[Sequence[str]], table: TheoremTable) -> ProofRecord:
     axioms = {name: found for group, found in zip(groups, answer.axioms, strict=True) for name in group}
     return ProofRecord(
         coq=run.version,

@@ -36,7 +36,7 @@ FOREIGN = ("COQ", "ROCQ", "OCAML", "CAML", "XDG_")
 
 
 @dataclass(frozen=True)
-class Answer:
+class CoqAnswer:
     """What Coq says, blanks made one.
 
     Args:
@@ -90,7 +90,7 @@ class CoqRun:
             return f"{name}.v does not compile: {_last_words(done)}"
         return "" if (self.place / f"{name}.vo").exists() else f"coqc ends well and has not compiled {name}.v"
 
-    def ask(self, asked: Sequence[str], groups: Sequence[Sequence[str]]) -> Answer | str:
+    def ask(self, asked: Sequence[str], groups: Sequence[Sequence[str]]) -> CoqAnswer | str:
         """Statements, definitions and axioms as Coq prints them; where it does not answer, that in a line."""
         definitions = [name for file in self.files for name in self.sources[file].definitions]
         mark = f"@@ {secrets.token_hex(8)} "
@@ -123,7 +123,7 @@ class CoqRun:
         wanted += [f"axioms {number}" for number in range(len(groups))]
         if silent := [key for key in wanted if not said.get(key)]:
             return f"coqc ends well and says nothing of the {silent[0]}"
-        return Answer(
+        return CoqAnswer(
             {name: (said[f"statement {name}"], said[f"explicit-statement {name}"]) for name in asked},
             {name: (said[f"definition {name}"], said[f"explicit-definition {name}"]) for name in definitions},
             tuple(axioms_in(parts[f"axioms {number}"]) for number in range(len(groups))),

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from verify.evidence.model import PROVEN
-from verify.proofs.kernel.coq_checking import Outcome, check
+from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.goals import goal_deviations
 from verify.proofs.kernel.proof_record import ProofRecord, load_record, map_deviations
 from verify.proofs.kernel.theorems import Settled, Theorem, load_theorems
@@ -34,7 +34,7 @@ class TheoremShown:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ProofStanding:
     """What theorems say of a statement under one reading.
 
     Args:
@@ -50,7 +50,7 @@ class Standing:
     theorems: tuple[TheoremShown, ...]
     gaps: tuple[str, ...]
     grants: tuple[tuple[str, str], ...]
-    outcome: Outcome
+    outcome: CoqOutcome
     changed: str = ""
 
     @property
@@ -87,16 +87,16 @@ def _shipped() -> ProofRecord:
 
 
 @lru_cache(maxsize=1)
-def on_record() -> Outcome:
+def on_record() -> CoqOutcome:
     """What can be said of the proofs that ship without running Coq: recorded, or refused."""
     return replace(check(record=_shipped(), coqc=None), why="`f2csa prove` does")
 
 
-def standings(full_id: str, outcome: Outcome | None = None) -> tuple[Standing, ...]:
+def standings(full_id: str, outcome: CoqOutcome | None = None) -> tuple[ProofStanding, ...]:
     """What theorems say of a statement; by default nothing but the record is trusted, and nothing is run."""
     table, record = load_theorems(), _shipped()
     return tuple(
-        Standing(
+        ProofStanding(
             row,
             tuple(_shown(table.theorems[name], record) for name in row.by),
             tuple(table.gaps(row)),

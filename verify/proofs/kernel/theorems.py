@@ -85,7 +85,7 @@ class Settled(Frozen):
     under: tuple[str, ...] | None = None
 
 
-class Left(Frozen):
+class LeftOpen(Frozen):
     """Statements that no theorem proves, and why."""
 
     why: str = Field(min_length=1)
@@ -99,7 +99,7 @@ class TheoremTable(Frozen):
     premise: tuple[AskedPremise, ...]
     theorem: tuple[Theorem, ...]
     settled: tuple[Settled, ...]
-    left: tuple[Left, ...] = ()
+    left: tuple[LeftOpen, ...] = ()
 
     @property
     def theorems(self) -> dict[str, Theorem]:

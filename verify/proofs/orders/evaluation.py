@@ -22,8 +22,8 @@ from spec.claims import Claim, ReadingName, load_claims
 from spec.files import Frozen
 from verify.proofs.notation import expression
 from verify.proofs.orders.expressions import parse, split
-from verify.proofs.orders.ledger import Entry, Ledger
-from verify.proofs.orders.quantities import NoValueError, Quantities
+from verify.proofs.orders.ledger import OrderEntry, OrderLedger
+from verify.proofs.orders.quantities import NoSizeError, Quantities
 
 ATLAS = (
     "toy1", "two-of-three", "box-rational", "scalar-rational", "absolute-moving", "toy2", "kink", "crossing-kinks",
@@ -72,7 +72,7 @@ def evaluations(
     """
     found: list[Evaluation] = []
     for reading in get_args(ReadingName):
-        ledger = Ledger(claims or load_claims(), base or load_base_orders(), reading)
+        ledger = OrderLedger(claims or load_claims(), base or load_base_orders(), reading)
         lines = [_Inequality.of(entry) for entry in ledger.entries if entry.inference.quantity]
         lines += [_Inequality(DEFINITION, name, text, lower=False) for name, text in ledger.definitions.items()]
         found += [_evaluation(ledger, line, names or ATLAS) for line in lines]
@@ -86,19 +86,19 @@ class _Inequality:
         self.step, self.quantity, self.bound_by, self.lower, self.provided = step, quantity, bound_by, lower, provided
 
     @classmethod
-    def of(cls, entry: Entry) -> _Inequality:
+    def of(cls, entry: OrderEntry) -> _Inequality:
         found, lower = entry.inference, entry.inference.relation == "lower"
         return cls(entry.full_id, found.quantity, found.bound_by, lower=lower, provided=found.provided)
 
 
-def _evaluation(ledger: Ledger, line: _Inequality, names: Sequence[str]) -> Evaluation:
+def _evaluation(ledger: OrderLedger, line: _Inequality, names: Sequence[str]) -> Evaluation:
     ratios: dict[str, list[float]] = {}
     missing = ""
     for name in names:
         values = _at(name, ledger.reading)
         try:
             ratios[name] = [_ratio(ledger, line, values, alpha) for alpha in ALPHAS]
-        except NoValueError as unknown:
+        except NoSizeError as unknown:
             missing = missing or str(unknown)
     if not any(found[-1] for found in ratios.values()):
         # Zero is below everything: nothing was put to the test.
@@ -138,11 +138,11 @@ def _at(name: str, reading: ReadingName) -> Quantities:
     return Quantities(problem, instance.x, reading)
 
 
-def _ratio(ledger: Ledger, line: _Inequality, values: Quantities, alpha: Fraction) -> float:
+def _ratio(ledger: OrderLedger, line: _Inequality, values: Quantities, alpha: Fraction) -> float:
     for text in line.provided:
         larger, smaller = (_expression(ledger, values, side, alpha) for side in split(text))
         if smaller > larger:
-            raise NoValueError(f"{text} does not hold")
+            raise NoSizeError(f"{text} does not hold")
     left = values.value(line.quantity, alpha)
     right = _expression(ledger, values, line.bound_by, alpha)
     top, bottom = (right, left) if line.lower else (left, right)
@@ -151,17 +151,17 @@ def _ratio(ledger: Ledger, line: _Inequality, values: Quantities, alpha: Fractio
     return math.inf if bottom <= ZERO * top else top / bottom
 
 
-def _expression(ledger: Ledger, values: Quantities, text: str, alpha: Fraction) -> float:
+def _expression(ledger: OrderLedger, values: Quantities, text: str, alpha: Fraction) -> float:
     return _number(parse(text), lambda name: _value(ledger, values, name, alpha))
 
 
-def _value(ledger: Ledger, values: Quantities, name: str, alpha: Fraction) -> float:
+def _value(ledger: OrderLedger, values: Quantities, name: str, alpha: Fraction) -> float:
     """What a name is on this problem: measured where it can be, else by its definition."""
     if name == "alpha":
         return float(alpha)
     try:
         return values.value(name, alpha)
-    except NoValueError:
+    except NoSizeError:
         text = ledger.definitions.get(name) or ledger.base.links.get(name)
         if text is None:
             raise

@@ -13,7 +13,7 @@ from spec.claims import ReadingName, Relation
 from spec.files import Frozen
 from verify.proofs.notation import expression, power
 from verify.proofs.orders.expressions import names_in, split
-from verify.proofs.orders.ledger import Entry, Ledger, Level
+from verify.proofs.orders.ledger import Level, OrderEntry, OrderLedger
 from verify.proofs.orders.order import LogInequality, NoOrderError, Order
 
 
@@ -49,18 +49,18 @@ class OrderRow(Frozen):
 class Judge:
     """Judges the inferences of one ledger."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: OrderLedger) -> None:
         self.ledger = ledger
         self._rows: dict[int, OrderRow] = {}
 
-    def row(self, entry: Entry) -> OrderRow:
+    def row(self, entry: OrderEntry) -> OrderRow:
         """The verdict on one inference; memoised, since inherited breaks look up their sources."""
         key = id(entry)
         if key not in self._rows:
             self._rows[key] = self._judge(entry)
         return self._rows[key]
 
-    def _judge(self, entry: Entry) -> OrderRow:
+    def _judge(self, entry: OrderEntry) -> OrderRow:
         ledger, inference = self.ledger, entry.inference
         conflict = ledger.conflict(entry)
         if conflict:
@@ -84,7 +84,7 @@ class Judge:
         return self._row(entry, Following.FOLLOWS, result, why)
 
     def _row(
-        self, entry: Entry, following: Following, derived: str, why: str, broken_by: tuple[str, ...] = ()
+        self, entry: OrderEntry, following: Following, derived: str, why: str, broken_by: tuple[str, ...] = ()
     ) -> OrderRow:
         inference = entry.inference
         return OrderRow(
@@ -100,14 +100,14 @@ class Judge:
             broken_by=broken_by,
         )
 
-    def _result(self, entry: Entry) -> str:
+    def _result(self, entry: OrderEntry) -> str:
         """What really follows, in print; empty where nothing does."""
         derived, granted = self._order(entry, "derived"), self._order(entry, "granted")
         if derived is not None:
             return self._relation(entry, derived)
         return "" if granted is None else f"{self._relation(entry, granted)}, granting what is plugged in"
 
-    def _limits(self, entry: Entry) -> str:
+    def _limits(self, entry: OrderEntry) -> str:
         limits = self.ledger.base.limits
         return ", ".join(
             f"{self.ledger.symbol(name)} → {'0' if limits[name] == 'zero' else '∞'}"
@@ -115,7 +115,7 @@ class Judge:
             if name in limits
         )
 
-    def _plugged(self, entry: Entry) -> Iterator[str]:
+    def _plugged(self, entry: OrderEntry) -> Iterator[str]:
         """Orders plugged in that their source does not provide."""
         ledger, context = self.ledger, entry.context
         premises = ledger.limits(context.variables)
@@ -132,7 +132,7 @@ class Judge:
                     f"{source.full_id} asserts {letter}({self._shown(provided)})"
                 )
 
-    def _unprovided(self, entry: Entry) -> list[str]:
+    def _unprovided(self, entry: OrderEntry) -> list[str]:
         premises = ", ".join(map(self._print, entry.inference.hypotheses))
         given = f"{premises} does not give" if premises else "nothing assumed gives"
         sentences = []
@@ -142,7 +142,7 @@ class Judge:
             sentences.append(f"Needs {needed}, which {given} ({self._where(where, entry)}): {entry.inference.by}")
         return sentences
 
-    def _too_large(self, entry: Entry) -> Iterator[str]:
+    def _too_large(self, entry: OrderEntry) -> Iterator[str]:
         """The bound itself, every earlier assertion granted."""
         inference = entry.inference
         try:
@@ -154,7 +154,7 @@ class Judge:
             found, asserted = (self._relation(entry, item) for item in (order, self._asserted(entry)))
             yield f"{self._print(inference.bound_by)} is {found}, not {asserted}: {inference.by}"
 
-    def _order(self, entry: Entry, level: Level) -> Order | None:
+    def _order(self, entry: OrderEntry, level: Level) -> Order | None:
         """The order of the bound at a level; ``None`` where there is none."""
         if self.ledger.unmet_provisos(entry):
             return None
@@ -163,13 +163,13 @@ class Judge:
         except NoOrderError:
             return None
 
-    def _asserted(self, entry: Entry) -> Order:
+    def _asserted(self, entry: OrderEntry) -> Order:
         return self.ledger.order(entry.asserted, entry.context, "asserted", entry.inference.relation)
 
-    def _holds(self, order: Order, entry: Entry) -> bool:
+    def _holds(self, order: Order, entry: OrderEntry) -> bool:
         return _within(order, self._asserted(entry), entry.inference.relation, self.ledger.premises(entry))
 
-    def _culprits(self, entry: Entry) -> Iterator[str]:
+    def _culprits(self, entry: OrderEntry) -> Iterator[str]:
         """The steps that break by themselves among all an inference rests on."""
         for key in product(names_in(entry.inference.bound_by), get_args(Relation)):
             source = self.ledger.sources.get(key)
@@ -181,7 +181,7 @@ class Judge:
             elif row.following is not Following.FOLLOWS:
                 yield source.full_id
 
-    def _slack(self, derived: Order, entry: Entry) -> str:
+    def _slack(self, derived: Order, entry: OrderEntry) -> str:
         """How many orders the bound is better than asserted, in one variable."""
         orders, variables = (derived, self._asserted(entry)), entry.context.variables
         if len(variables) != 1 or any(len(order.monomials) != 1 for order in orders):
@@ -190,10 +190,10 @@ class Judge:
         spare = abs(dict(one).get(variables[0], Fraction(0)) - dict(other).get(variables[0], Fraction(0)))
         return f", better than asserted by {spare} order{'' if spare == 1 else 's'}" if spare else ""
 
-    def _relation(self, entry: Entry, order: Order) -> str:
+    def _relation(self, entry: OrderEntry, order: Order) -> str:
         return f"{_LETTER[entry.inference.relation]}({self._shown(order)})" if order.monomials else "0"
 
-    def _where(self, logarithms: Mapping[str, Fraction], entry: Entry) -> str:
+    def _where(self, logarithms: Mapping[str, Fraction], entry: OrderEntry) -> str:
         """A direction in which the needed inequality fails, as a family of examples."""
         if not entry.inference.everywhere:
             return "it fails in the limit"

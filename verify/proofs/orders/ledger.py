@@ -36,7 +36,7 @@ class Context:
 
 
 @dataclass(frozen=True)
-class Entry:
+class OrderEntry:
     """One inference of a claim or step, with the order asserted as an expression."""
 
     full_id: str
@@ -45,15 +45,15 @@ class Entry:
     context: Context
 
 
-class Ledger:
+class OrderLedger:
     """All orders under one reading, refused if a quantity is asserted twice, or a name stands for nothing."""
 
     def __init__(self, claims: Mapping[str, Claim], base: BaseOrders, reading: ReadingName) -> None:
         self.base = base
         self.reading = reading
         self.definitions = base.definitions | (base.as_written if reading == "as-written" else base.repaired)
-        self.entries: list[Entry] = []
-        self.sources: dict[tuple[str, Relation], Entry] = {}
+        self.entries: list[OrderEntry] = []
+        self.sources: dict[tuple[str, Relation], OrderEntry] = {}
         for claim in claims.values():
             for full_id, statement in claim.statements():
                 for inference in statement.assertion(reading).orders:
@@ -77,7 +77,7 @@ class Ledger:
         """Whether orders may be powers of this name."""
         return name in self.base.limits or name in self.base.parameters
 
-    def _entry(self, full_id: str, statement: Statement, inference: Inference) -> Entry:
+    def _entry(self, full_id: str, statement: Statement, inference: Inference) -> OrderEntry:
         exponents = statement.assertion(self.reading).bound.exponents
         own = " * ".join(f"{name}^({power})" for name, power in exponents.items())
         asserted = inference.asserted or own
@@ -86,9 +86,9 @@ class Ledger:
         variables = inference.variables or tuple(exponents) or ("alpha",)
         chosen = {name: text for name, text in inference.given.items() if self.is_variable(name)}
         plugged = {name: text for name, text in inference.given.items() if name not in chosen}
-        return Entry(full_id, inference, asserted, Context(variables, chosen, plugged))
+        return OrderEntry(full_id, inference, asserted, Context(variables, chosen, plugged))
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, entry: OrderEntry) -> None:
         self.entries.append(entry)
         quantity, key = entry.inference.quantity, (entry.inference.quantity, entry.inference.relation)
         if not quantity:
@@ -97,7 +97,7 @@ class Ledger:
             raise InvalidInputError(f"{entry.full_id}.orders", "must not bound a quantity twice", quantity)
         self.sources[key] = entry
 
-    def _require_known(self, entry: Entry) -> None:
+    def _require_known(self, entry: OrderEntry) -> None:
         inference = entry.inference
         sides = [side for text in (*inference.hypotheses, *inference.provided) for side in split(text)]
         used = [inference.bound_by, entry.asserted, *inference.given.values(), *sides]
@@ -123,7 +123,7 @@ class Ledger:
             return self.order(source.asserted, self._nested(source, context), level, side)
         return self._derived(source, context, level)
 
-    def _derived(self, source: Entry, context: Context, level: Level) -> Order:
+    def _derived(self, source: OrderEntry, context: Context, level: Level) -> Order:
         key = (source.inference.quantity, source.inference.relation)
         if key in self._open:
             raise InvalidInputError(f"{source.full_id}.orders", "must not rest on themselves", key[0])
@@ -145,11 +145,11 @@ class Ledger:
             return self.order(self.base.links[name], context, level, side)
         return ONE
 
-    def _nested(self, source: Entry, context: Context) -> Context:
+    def _nested(self, source: OrderEntry, context: Context) -> Context:
         """The context of an inference used within another: its own choices, then those around it."""
         return Context(context.variables, {**context.chosen, **source.context.chosen}, source.context.given)
 
-    def unmet_provisos(self, entry: Entry) -> list[tuple[str, dict[str, Fraction]]]:
+    def unmet_provisos(self, entry: OrderEntry) -> list[tuple[str, dict[str, Fraction]]]:
         """Inequalities the bound needs and the hypotheses do not give, with logarithms at which they fail."""
         premises, unmet = self.premises(entry), []
         for text in entry.inference.provided:
@@ -162,12 +162,12 @@ class Ledger:
                     unmet.append((text, where))
         return unmet
 
-    def premises(self, entry: Entry) -> list[LogInequality]:
+    def premises(self, entry: OrderEntry) -> list[LogInequality]:
         """What may be assumed in an inference: its hypotheses, and its limit if one is taken."""
         limits = [] if entry.inference.everywhere else self.limits(entry.context.variables)
         return limits + [self._inequality(text, entry.context) for text in entry.inference.hypotheses]
 
-    def conflict(self, entry: Entry) -> str:
+    def conflict(self, entry: OrderEntry) -> str:
         """The first hypothesis that fails once the variables are near enough to their limits, or nothing."""
         if entry.inference.everywhere:
             return ""

@@ -26,7 +26,7 @@ from verify.truth.algebra.rationals import Vector as Exact
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, ramp, spectral_norm
 from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import Family, error, minimiser
+from verify.truth.penalty_functions import PenaltyFamily, error, minimiser
 from verify.truth.scenario import Quantity, Scenario
 from verify.truth.series import Spent, response, worst_scenario
 
@@ -37,7 +37,7 @@ SIGMA = "1/10"
 """Of matrix noise: mean-square smooth, under one draw it differs at two points in proportion to their distance."""
 
 
-class NoValueError(LookupError):
+class NoSizeError(LookupError):
     """A name has no value on this problem: another kind of quantity, or a premise that fails at the point."""
 
 
@@ -52,8 +52,8 @@ class Quantities:
         self.problem = problem
         lower = lower_level.solve(problem, x)
         if not (lower.licq and lower.strict_complementarity):
-            raise NoValueError("the point is degenerate")
-        self.family = Family.at(problem, x)
+            raise NoSizeError("the point is degenerate")
+        self.family = PenaltyFamily.at(problem, x)
         self.name, self.lower, self.as_written = reading, lower, reading == "as-written"
         self.dual: DualTerm = "frozen" if self.as_written else "cancelled"
         self._functions: dict[str, RationalVector] = {}
@@ -68,7 +68,7 @@ class Quantities:
             return _norm(self._functions[name](alpha))
         if name in _NUMBERS:
             return _NUMBERS[name](self, alpha)
-        raise NoValueError(name)
+        raise NoSizeError(name)
 
     @cached_property
     def constants(self) -> Mapping[str, float]:
@@ -166,7 +166,7 @@ def _norm(values: Exact) -> float:
 def _weights_part(q: Quantities, alpha: Fraction) -> float:
     """At a fixed y, λ̃ off by δ on the worst row; as written ε_λ = δ leaves the weights of a regular point alone."""
     if q.as_written:
-        raise NoValueError("no weight changes at a regular point")
+        raise NoSizeError("no weight changes at a regular point")
     a, h = q.problem.arrays, q.changed_weights()
     share = float(alpha) ** 3 / float(LAM_WIDTH)
     sizes = [abs(float(h[i])) * float(np.hypot(np.linalg.norm(a.A[i]), np.linalg.norm(a.B[i]))) for i in range(len(h))]
@@ -210,7 +210,7 @@ def _linear_term(q: Quantities, alpha: Fraction) -> float:
 def _moving_change(q: Quantities, alpha: Fraction) -> float:
     """At the minimiser for λ̃, worst direction of λ̃ on the whole; weights are held where multipliers clear the ramp."""
     if any(q.lower.lam[i] <= LAM_WIDTH for i in q.lower.active):
-        raise NoValueError("a multiplier is on its ramp")
+        raise NoSizeError("a multiplier is on its ramp")
     return float(alpha) * spectral_norm(q.problem.arrays.B)
 
 

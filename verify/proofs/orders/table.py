@@ -13,7 +13,7 @@ from spec.claims import Claim, ReadingName, find, load_claims
 from spec.errors import InvalidInputError
 from spec.files import Frozen
 from verify.proofs.orders.inference import Following, Judge, OrderRow
-from verify.proofs.orders.ledger import Ledger
+from verify.proofs.orders.ledger import OrderLedger
 
 
 class FirstBreak(Frozen):
@@ -71,7 +71,7 @@ def _stored() -> tuple[OrderRow, ...]:
 def _rows(claims: Mapping[str, Claim], base: BaseOrders) -> tuple[OrderRow, ...]:
     found: dict[tuple[str, str], list[OrderRow]] = {}
     for reading in get_args(ReadingName):
-        judge = Judge(Ledger(claims, base, reading))
+        judge = Judge(OrderLedger(claims, base, reading))
         for entry in judge.ledger.entries:
             found.setdefault((entry.full_id, reading), []).append(judge.row(entry))
     return tuple(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spec.extract import Extract, Passage
 
 
-class Finding(NamedTuple):
+class PaperFinding(NamedTuple):
     """Two passages of one source that do not go together; the second may be missing.
 
     Attributes:
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
         return self.here.line
 
 
-Rule = Callable[[Extract], Iterator[Finding]]
+Rule = Callable[[Extract], Iterator[PaperFinding]]
 
 
 def quoted(passage: Passage) -> str:

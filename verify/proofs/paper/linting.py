@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spec.errors import InvalidInputError
 from spec.extract import Extract
-from verify.proofs.paper.findings import Finding, Rule
+from verify.proofs.paper.findings import PaperFinding, Rule
 from verify.proofs.paper.label_rules import LABEL_RULES
 from verify.proofs.paper.order_rules import ORDER_RULES
 from verify.proofs.paper.symbol_rules import SYMBOL_RULES
@@ -22,7 +22,7 @@ _SUFFIXES = {
 }
 
 
-def lint(extract: Extract, rules: Iterable[str] = ()) -> list[Finding]:
+def lint(extract: Extract, rules: Iterable[str] = ()) -> list[PaperFinding]:
     """What the rules find, by line; all rules if none is named.
 
     Raises:
@@ -36,7 +36,7 @@ def lint(extract: Extract, rules: Iterable[str] = ()) -> list[Finding]:
     return sorted(found, key=lambda finding: (finding.line, finding.rule))
 
 
-def missing_files(extract: Extract, folder: Path) -> Iterator[Finding]:
+def missing_files(extract: Extract, folder: Path) -> Iterator[PaperFinding]:
     """Files that are included and are not there; a name with a macro in it names none."""
     for passage in extract.of("file"):
         if not passage.name or "\\" in passage.name or "#" in passage.name:
@@ -48,4 +48,4 @@ def missing_files(extract: Extract, folder: Path) -> Iterator[Finding]:
             there = False
         if not there:
             why = f"no file {passage.name} lies beside the source"
-            yield Finding(MISSING_FILE, passage.name, passage, None, why)
+            yield PaperFinding(MISSING_FILE, passage.name, passage, None, why)

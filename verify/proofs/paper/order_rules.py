@@ -8,12 +8,12 @@ from fractions import Fraction
 from itertools import combinations
 
 from spec.extract import Extract, Passage
-from verify.proofs.paper.findings import Finding, Rule, quoted
+from verify.proofs.paper.findings import PaperFinding, Rule, quoted
 
 _ONE_SIDED = ("O", "O\u0303", "Ω", "≤", "≥")
 
 
-def changed_powers(extract: Extract) -> Iterator[Finding]:
+def changed_powers(extract: Extract) -> Iterator[PaperFinding]:
     """A quantity has other powers in a statement than in its proof, or than in another statement."""
     by_name: dict[str, dict[str, list[Passage]]] = defaultdict(lambda: defaultdict(list))
     for passage in extract.of("order"):
@@ -33,7 +33,7 @@ def changed_powers(extract: Extract) -> Iterator[Finding]:
             if not local and place not in told and _differ(there, here, links):
                 told.add(place)
                 why = f"{quoted(there[0])} in {there_place}, {quoted(here[-1])} in {place}"
-                yield Finding("order-powers", name, here[-1], there[0], why)
+                yield PaperFinding("order-powers", name, here[-1], there[0], why)
 
 
 def _is_text(place: str) -> bool:
@@ -65,7 +65,7 @@ def _variables(passage: Passage) -> dict[str, Fraction]:
     return {name: power for name, power in passage.powers.items() if name[0] not in "Cc("}
 
 
-def strengthened_letters(extract: Extract) -> Iterator[Finding]:
+def strengthened_letters(extract: Extract) -> Iterator[PaperFinding]:
     """A Θ taken from a bound on one side.
 
     Earlier statements and proofs bound the same order of the same quantity, and none has it from both sides. The
@@ -80,7 +80,7 @@ def strengthened_letters(extract: Extract) -> Iterator[Finding]:
             told.add(key)
             other = sources[-1]
             why = f"{quoted(passage)} here, {quoted(other)} in {other.place or 'another place'}: from one side alone"
-            yield Finding("order-letters", passage.name or _named(passage), passage, other, why)
+            yield PaperFinding("order-letters", passage.name or _named(passage), passage, other, why)
 
 
 def _sources(stated: list[Passage], at: int) -> Iterator[Passage]:
@@ -104,18 +104,18 @@ def _named(passage: Passage) -> str:
     return quoted(passage.model_copy(update={"says": "="})).removeprefix("an order = ").strip()
 
 
-def more_than_derived(extract: Extract) -> Iterator[Finding]:
+def more_than_derived(extract: Extract) -> Iterator[PaperFinding]:
     """A sum that bounds from above has a Θ; or a quantity only ever bounded from above is called Θ."""
     bounded = {passage.name: passage for passage in extract.of("upper") if passage.says == "O"}
     for passage in extract.of("upper"):
         if passage.says == "Θ":
             why = f"the right side of an upper bound on {passage.name} can only be O"
-            yield Finding("theta-bound", passage.name, passage, bounded.get(passage.name), why)
+            yield PaperFinding("theta-bound", passage.name, passage, bounded.get(passage.name), why)
     for passage in extract.of("order"):
         there = bounded.get(passage.name)
         if passage.says == "Θ" and there is not None and passage.name:
             why = f"{passage.name} is bounded from above alone, and Θ says from both sides"
-            yield Finding("theta-bound", passage.name, passage, there, why)
+            yield PaperFinding("theta-bound", passage.name, passage, there, why)
 
 
 ORDER_RULES: dict[str, Rule] = {

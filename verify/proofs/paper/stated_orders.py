@@ -22,7 +22,7 @@ _ALIKE = str.maketrans({"ϵ": "ε", "ϕ": "φ"})
 """Two glyphs of one letter are one letter in an order."""
 
 
-class Stated(NamedTuple):
+class StatedOrder(NamedTuple):
     letter: str
     powers: dict[str, Fraction]
     factor: Fraction = Fraction(1)
@@ -45,7 +45,7 @@ def orders(document: Document) -> Iterator[Passage]:
             yield Passage(kind="upper", line=line, name=name[:LONGEST], says=letter, place=place[:LONGEST])
 
 
-def _stated(formula: Formula) -> Iterator[tuple[str, Stated]]:
+def _stated(formula: Formula) -> Iterator[tuple[str, StatedOrder]]:
     left = ""
     for part in pieces(formula.plain, ",;"):
         sides = _RELATION.split(part)
@@ -60,7 +60,7 @@ def _stated(formula: Formula) -> Iterator[tuple[str, Stated]]:
             yield from _of(left, relation, side)
 
 
-def _of(left: str, relation: str, side: str) -> Iterator[tuple[str, Stated]]:
+def _of(left: str, relation: str, side: str) -> Iterator[tuple[str, StatedOrder]]:
     name = quantity(left)
     factors, quantities = _letters(side), [quantity(part) for part in left.split("·")]
     if len(factors) > 1 and len(factors) == len(quantities):
@@ -72,7 +72,7 @@ def _of(left: str, relation: str, side: str) -> Iterator[tuple[str, Stated]]:
     elif relation in ("=", ":=", "≥", "≤") and lone_symbol(left) and not _LETTER.search(side):
         found = powers(side)
         if found and list(found.values()) != [1]:
-            yield name, Stated({":=": "="}.get(relation, relation), found, factor(side))
+            yield name, StatedOrder({":=": "="}.get(relation, relation), found, factor(side))
 
 
 def quantity(left: str) -> str:
@@ -80,7 +80,7 @@ def quantity(left: str) -> str:
     return lone_symbol(left) or shown("".join(left.split()))
 
 
-def _letters(side: str) -> list[Stated]:
+def _letters(side: str) -> list[StatedOrder]:
     """Orders that multiply each other and are all there is; nothing otherwise."""
     made, at = [], 0
     while at < len(side.rstrip()):
@@ -91,13 +91,13 @@ def _letters(side: str) -> list[Stated]:
         found = powers(side[match.end() : stop])
         if found is None:
             return []
-        made.append(Stated(match[1], found))
+        made.append(StatedOrder(match[1], found))
         product = re.compile(r"\s*·?\s*").match(side, stop + 1)
         at = product.end() if product else stop + 1
     return made
 
 
-def _letter_alone(side: str) -> Stated | None:
+def _letter_alone(side: str) -> StatedOrder | None:
     found = _letters(side)
     return found[0] if len(found) == 1 else None
 

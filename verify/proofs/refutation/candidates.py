@@ -25,7 +25,7 @@ Size: TypeAlias = tuple[Any, ...]
 """Compares two candidates: dimensions, rows, sum and largest of the integers, then a fixed order."""
 
 
-class Place(NamedTuple):
+class CandidatePlace(NamedTuple):
     """One integer of a problem; a symmetric block counts its upper half."""
 
     block: str
@@ -33,11 +33,11 @@ class Place(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def places(n: int, m: int, p: int) -> tuple[Place, ...]:
+def places(n: int, m: int, p: int) -> tuple[CandidatePlace, ...]:
     """Where the integers of a candidate stand, in the order of its values."""
     sizes = {"n": n, "m": m, "p": p}
     return tuple(
-        Place(block, at)
+        CandidatePlace(block, at)
         for block, axes in _AXES.items()
         for at in product(*(range(sizes[axis]) for axis in axes))
         if axes != "mm" or at[0] <= at[1]
@@ -45,7 +45,7 @@ def places(n: int, m: int, p: int) -> tuple[Place, ...]:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class RefutationCandidate:
     """A problem of sizes n, m, p with integer entries and an integer point, as :func:`places` orders them."""
 
     n: int
@@ -86,7 +86,7 @@ class Candidate:
                     array[at[::-1]] = value
         return array.tolist()
 
-    def smaller(self) -> Iterator[Candidate]:
+    def smaller(self) -> Iterator[RefutationCandidate]:
         """Neighbours that are smaller: a variable or row less, an entry at zero or nearer to it."""
         for name in ("p", "m", "n"):
             for k in range(getattr(self, name)) if getattr(self, name) > 1 else ():
@@ -97,18 +97,18 @@ class Candidate:
                 for nearer in dict.fromkeys((0, sign * (abs(value) // 2), value - sign)):
                     yield replace(self, values=(*self.values[:k], nearer, *self.values[k + 1 :]))
 
-    def _without(self, size: str, gone: int) -> Candidate:
+    def _without(self, size: str, gone: int) -> RefutationCandidate:
         kept = tuple(
             value
             for (block, at), value in zip(places(self.n, self.m, self.p), self.values, strict=True)
             if (size, gone) not in zip(_AXES[block], at, strict=True)
         )
         sizes = {"n": self.n, "m": self.m, "p": self.p} | {size: getattr(self, size) - 1}
-        return Candidate(**sizes, values=kept)
+        return RefutationCandidate(**sizes, values=kept)
 
 
 @lru_cache(maxsize=4096)
-def _problem(candidate: Candidate) -> Quadratic | None:
+def _problem(candidate: RefutationCandidate) -> Quadratic | None:
     """Kept, for every search begins with the same candidates: what is known of a problem goes with the object."""
     data: dict[str, Any] = {"kind": "quadratic", "f": {}, "g": {}, "constraints": {}}
     for block in _AXES:
@@ -123,17 +123,17 @@ def _problem(candidate: Candidate) -> Quadratic | None:
     return problem if isinstance(problem, Quadratic) else None
 
 
-def smallest_first(weight: int) -> Iterator[Candidate]:
+def smallest_first(weight: int) -> Iterator[RefutationCandidate]:
     """All problems with n = m = p = 1 whose integers add up to at most ``weight``, the smallest first.
 
     The signs of x and of y are free, so B > 0 and A >= 0 lose nothing; nor does g.yy > 0, which strong convexity asks
     for. A row that ignores y would be no constraint of the lower level.
     """
     for total in range(2, weight + 1):
-        yield from sorted((Candidate(1, 1, 1, values) for values in _vectors(total)), key=lambda c: c.size)
+        yield from sorted((RefutationCandidate(1, 1, 1, values) for values in _vectors(total)), key=lambda c: c.size)
 
 
-def random_candidate(n: int, m: int, p: int, rng: np.random.Generator) -> Candidate:
+def random_candidate(n: int, m: int, p: int, rng: np.random.Generator) -> RefutationCandidate:
     """Small integers, most of them zero, g.yy with a dominant diagonal."""
     values = []
     for block, at in places(n, m, p):
@@ -141,7 +141,7 @@ def random_candidate(n: int, m: int, p: int, rng: np.random.Generator) -> Candid
         if block == "g.yy":
             value = m + abs(value) if at[0] == at[1] else int(np.sign(value))
         values.append(value)
-    return Candidate(n, m, p, tuple(values))
+    return RefutationCandidate(n, m, p, tuple(values))
 
 
 def _vectors(total: int) -> Iterator[tuple[int, ...]]:

@@ -19,7 +19,7 @@ from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import Leading
 from verify.truth.algebra.rationals import Vector, blocks, column, fractions
 from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.penalty_functions import Family, minimiser
+from verify.truth.penalty_functions import PenaltyFamily, minimiser
 from verify.truth.scenario import Scenario
 
 SHOWN_ALPHA = Fraction(1, 10)
@@ -27,7 +27,7 @@ SHOWN_ALPHA = Fraction(1, 10)
 
 
 @dataclass(frozen=True)
-class Case:
+class RefutationCase:
     """One candidate and its point, shape (n,), under one reading; ``bound`` is what the claim asserts under it."""
 
     problem: Quadratic
@@ -60,14 +60,14 @@ class Case:
             return None
 
     @cached_property
-    def family(self) -> Family | None:
+    def family(self) -> PenaltyFamily | None:
         """The problem at a regular point; ``None`` without strict complementarity and independent active rows.
 
         A counterexample at a degenerate point could be put down to the degeneracy.
         """
         if self.lower is None or not (self.lower.strict_complementarity and self.lower.licq):
             return None
-        return Family(self.problem, self.x, self.lower, lower_level.hypergradient(self.problem, self.x))
+        return PenaltyFamily(self.problem, self.x, self.lower, lower_level.hypergradient(self.problem, self.x))
 
     def is_broken_by(self, leading: Leading, variable: str = "alpha") -> bool:
         """Whether what behaves like this as the variable tends to 0 is not of the order claimed."""
@@ -103,14 +103,14 @@ class Break:
 
 
 @dataclass(frozen=True)
-class Target:
+class RefutationTarget:
     """A claim or step whose failure is decided exactly on a case; ``None`` where it holds or says nothing.
 
     ``beyond`` are values of its choices, by field, under which the decision does not see what the text then says.
     """
 
     claim: str
-    decide: Callable[[Case], Break | None]
+    decide: Callable[[RefutationCase], Break | None]
     scalar_only: bool = False
     beyond: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -163,7 +163,7 @@ class Refutation(Frozen):
         return shlex.join(["f2csa", "hypergradient", file, *self.arguments])
 
 
-def opening(case: Case, lower: ExactLowerLevel) -> list[str]:
+def opening(case: RefutationCase, lower: ExactLowerLevel) -> list[str]:
     """The problem and its point; the lower-level solution."""
     solved = f"The lower level is solved by y* = {vector(lower.y_star)} with λ* = {vector(lower.lam)}"
     if len(lower.h) > 1:
@@ -175,7 +175,7 @@ def opening(case: Case, lower: ExactLowerLevel) -> list[str]:
     return [f"{problem_in_words(case.problem)}, at x = {vector(case.x)}.", f"{solved}; {rows}."]
 
 
-def gradient(family: Family) -> str:
+def gradient(family: PenaltyFamily) -> str:
     """The gradient of F by the chain rule."""
     rows, y, at = blocks(family.problem), column(family.lower.y_star), column(family.x)
     of_x = fractions(rows.f_x + rows.f_xx * at + rows.f_xy * y)
@@ -187,13 +187,13 @@ def gradient(family: Family) -> str:
     )
 
 
-def penalty_point(family: Family, scenario: Scenario) -> str:
+def penalty_point(family: PenaltyFamily, scenario: Scenario) -> str:
     """The penalty minimiser as a function of alpha."""
     weights, solution = vector(scenario.rho or ()), function(minimiser(family, scenario))
     return f"With weight ρ = {weights}, ∇_y f + α⁻²(∇_y g - Bᵀλ̃) - α⁻⁴Bᵀ(ρ∘h) = 0 has the solution y_pen = {solution}."
 
 
-def conclusion(case: Case, quantity: str, leading: Leading) -> str:
+def conclusion(case: RefutationCase, quantity: str, leading: Leading) -> str:
     """The order found against the order claimed."""
     name = quantity[:1].upper() + quantity[1:]
     claimed = term((Fraction(1),), int(case.bound.exponents.get("alpha", 0)))

@@ -12,8 +12,8 @@ from verify.proofs.notation import decimals, function, term, vector
 from verify.proofs.refutation.model import (
     SHOWN_ALPHA,
     Break,
-    Case,
-    Target,
+    RefutationCase,
+    RefutationTarget,
     conclusion,
     gradient,
     opening,
@@ -21,19 +21,19 @@ from verify.proofs.refutation.model import (
 )
 from verify.truth.algebra.rational_functions import Leading
 from verify.truth.algebra.rationals import Vector
-from verify.truth.penalty_functions import Family, error, estimator, minimiser, sampled_point
+from verify.truth.penalty_functions import PenaltyFamily, error, estimator, minimiser, sampled_point
 from verify.truth.scenario import Error, Quantity, Scenario, exact_error
 from verify.truth.series import Spent, response, worst_direction, worst_scenario
 
 MAPS = {"dual_term": ("map", "both-maps")}
 """The values under which the estimator differentiates the solution maps."""
-Builder: TypeAlias = Callable[[Case, Family], Scenario | None]
+Builder: TypeAlias = Callable[[RefutationCase, PenaltyFamily], Scenario | None]
 
 
-def _about(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_only: bool = False) -> Target:
+def _about(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_only: bool = False) -> RefutationTarget:
     """A claim about a quantity under the errors its premises allow."""
 
-    def decide(case: Case) -> Break | None:
+    def decide(case: RefutationCase) -> Break | None:
         family = case.family
         if family is None:
             return None
@@ -44,13 +44,13 @@ def _about(claim: str, quantity: Quantity, name: str, build: Builder, *, scalar_
             return None
         return _break(case, family, family.fitted(scenario), quantity, name)
 
-    return Target(claim, decide, scalar_only)
+    return RefutationTarget(claim, decide, scalar_only)
 
 
 def _worst(*spent: Literal["minimiser", "lam", "y_star"], rows: Sequence[int] | None = None) -> Builder:
     """The stages named are off by δ = α³ in their worst directions; a gradient stop leaves α."""
 
-    def build(case: Case, family: Family) -> Scenario:
+    def build(case: RefutationCase, family: PenaltyFamily) -> Scenario:
         stopped: dict[Spent, int] = {"y_error": 3} if case.reading.inner_stop == "distance" else {"gradient_error": 1}
         powers = stopped if "minimiser" in spent else {}
         powers |= {"lam_error": 3} if "lam" in spent else {}
@@ -60,12 +60,12 @@ def _worst(*spent: Literal["minimiser", "lam", "y_star"], rows: Sequence[int] | 
     return build
 
 
-def _inexact_active(case: Case, family: Family) -> Scenario | None:
+def _inexact_active(case: RefutationCase, family: PenaltyFamily) -> Scenario | None:
     active = family.lower.active
     return _worst("lam", rows=active)(case, family) if active else None
 
 
-def _everything_inexact(case: Case, family: Family) -> Scenario | None:
+def _everything_inexact(case: RefutationCase, family: PenaltyFamily) -> Scenario | None:
     """The least that breaks the bound: exact stages; an exact ỹ*, which every ramp weighs fully; one that a narrow ramp
     weighs at 0; all errors in their worst directions.
     """
@@ -81,7 +81,7 @@ def _everything_inexact(case: Case, family: Family) -> Scenario | None:
     return _worst("minimiser", "lam", "y_star")(case, family)
 
 
-def _retreat(case: Case, family: Family) -> Scenario | None:
+def _retreat(case: RefutationCase, family: PenaltyFamily) -> Scenario | None:
     """ỹ* inside the feasible region by δ = α³: what is left of the active row's weight."""
     if not family.lower.strictly_active:
         return None
@@ -93,7 +93,7 @@ def _retreat(case: Case, family: Family) -> Scenario | None:
     return Scenario(dual_term=case.reading.dual_term, rho=(kept,), y_star_error=(inward,))
 
 
-def _break(case: Case, family: Family, scenario: Scenario, quantity: Quantity, name: str) -> Break:
+def _break(case: RefutationCase, family: PenaltyFamily, scenario: Scenario, quantity: Quantity, name: str) -> Break:
     lower = family.lower
     lines = [*opening(case, lower), gradient(family)]
     given: dict[str, str] = {}
@@ -138,7 +138,7 @@ def _break(case: Case, family: Family, scenario: Scenario, quantity: Quantity, n
     return Break.led_by(name, leading, lines, values=values, choices=_choices(case, given), given=given)
 
 
-def _choices(case: Case, given: Mapping[str, str]) -> dict[str, str]:
+def _choices(case: RefutationCase, given: Mapping[str, str]) -> dict[str, str]:
     """Choices the printed estimate depends on, where they are not the repaired ones."""
     names = ["dual_term", *(["ramp_width"] if "y_star" in given and "y_penalty" not in given else [])]
     return {name: value for name in names if (value := getattr(case.reading, name)) != getattr(REPAIRED, name)}
@@ -164,18 +164,18 @@ def _argument(values: Vector) -> str:
     return ",".join(map(str, values))
 
 
-def _inexact_multipliers(case: Case) -> Break | None:
+def _inexact_multipliers(case: RefutationCase) -> Break | None:
     """At a regular point, or, with ε_λ = δ, where an active row has multiplier 0 and its weight is switched on."""
     return _REGULAR_T2.decide(case) or _weight_switched_on(case)
 
 
-def _weight_switched_on(case: Case) -> Break | None:
+def _weight_switched_on(case: RefutationCase) -> Break | None:
     """λ* = 0 on an active row, λ̃ = ε_λ = δ there: the weight goes from 0 to 1, and the penalty minimiser with it."""
     lower, dual = case.lower, case.reading.dual_term
     if case.sense.multiplier_width != "shrinking" or lower is None or not (lower.weakly_active and lower.licq):
         return None
     # Two estimates are compared: no gradient of F is asked for, and at a kink there is none.
-    family = Family.at(case.problem, case.x, (0,) * case.problem.n)
+    family = PenaltyFamily.at(case.problem, case.x, (0,) * case.problem.n)
     first = lower.weakly_active[0]
     kept = tuple(Fraction(int(i in lower.strictly_active)) for i in range(case.problem.p))
     switched = tuple(Fraction(1) if i == first else weight for i, weight in enumerate(kept))
@@ -206,7 +206,7 @@ def _weight_switched_on(case: Case) -> Break | None:
     return Break.led_by(name, leading, lines, values=values, choices=_choices(case, given), given=given)
 
 
-def _lipschitz_in_y(case: Case) -> Break | None:
+def _lipschitz_in_y(case: RefutationCase) -> Break | None:
     family = case.family
     if family is None:
         return None
@@ -230,7 +230,7 @@ def _lipschitz_in_y(case: Case) -> Break | None:
     return Break.led_by("L_{H,y}", leading, lines, values=values, choices=_choices(case, given), given=given)
 
 
-def _lipschitz_in_lam(case: Case) -> Break | None:
+def _lipschitz_in_lam(case: RefutationCase) -> Break | None:
     """At a fixed y and with multipliers beyond the ramp only a frozen dual term depends on them."""
     family = case.family
     if family is None or case.reading.dual_term != "frozen":
@@ -263,13 +263,15 @@ TARGETS = (
     _about("bias-bound/T3", "T3", "T₃", _worst()),
     _about("bias-bound/T1", "T1", "T₁", _worst("minimiser")),
     # A kink has no solution maps, and a weight that grows like δ over a fixed ε_λ is no number.
-    Target("bias-bound/T2", _inexact_multipliers, beyond=MAPS | {"multiplier_width": ("fixed",)}),
+    RefutationTarget("bias-bound/T2", _inexact_multipliers, beyond=MAPS | {"multiplier_width": ("fixed",)}),
     _about("bias-bound/y-star-error", "T2", "the change due to ỹ*", _worst("y_star")),
     _about("bias-bound", "bias", "the bias", _everything_inexact),
     _about("bias-bound/ramp", "bias", "the bias", _retreat, scalar_only=True),
     _about("solution-error", "solution-shift", "‖Δy‖", _worst("lam")),
     _about("solution-error/active-rows", "solution-shift", "‖Δy‖", _inexact_active),
-    Target("bias-bound/L-H-y", _lipschitz_in_y),
+    RefutationTarget("bias-bound/L-H-y", _lipschitz_in_y),
     # Without a frozen dual term it is the weights that move with λ̃, inside the ramp.
-    Target("bias-bound/L-H-lambda", _lipschitz_in_lam, beyond={"dual_term": (*MAPS["dual_term"], "cancelled")}),
+    RefutationTarget(
+        "bias-bound/L-H-lambda", _lipschitz_in_lam, beyond={"dual_term": (*MAPS["dual_term"], "cancelled")}
+    ),
 )

@@ -11,7 +11,7 @@ from flint import fmpq_poly
 from spec import REPAIRED, Holder, OracleParameters
 from spec.claims import Bound
 from verify.proofs.notation import decimals, function, power, term, vector
-from verify.proofs.refutation.model import SHOWN_ALPHA, Break, Case, Target, conclusion, opening
+from verify.proofs.refutation.model import SHOWN_ALPHA, Break, RefutationCase, RefutationTarget, conclusion, opening
 from verify.proofs.refutation.penalty_targets import MAPS
 from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
@@ -37,7 +37,7 @@ class _Scalars(NamedTuple):
     g_yy: Fraction
 
     @classmethod
-    def of(cls, case: Case) -> _Scalars:
+    def of(cls, case: RefutationCase) -> _Scalars:
         rows = blocks(case.problem)
         return cls(case.x[0], *(fraction(getattr(rows, name)[0, 0]) for name in cls._fields[1:]))
 
@@ -51,7 +51,7 @@ def _monomial(coefficient: Fraction, exponent: int) -> RationalVector:
     return RationalVector((fmpq_poly([rational(coefficient)]),), fmpq_poly([1])).times(1, exponent)
 
 
-def _multiplier_at_zero(case: Case) -> Break | None:
+def _multiplier_at_zero(case: RefutationCase) -> Break | None:
     """λ* = 0 and λ̃ = δ, compared at the fixed y with h(x, y) = 1; ε_λ = δ, or fixed."""
     lower, s, frozen = case.lower, _Scalars.of(case), case.reading.dual_term == "frozen"
     if lower is None or not (lower.weakly_active and lower.licq):
@@ -80,7 +80,7 @@ def _multiplier_at_zero(case: Case) -> Break | None:
     return Break.led_by(name, leading, lines, values=values, choices=choices, given=given)
 
 
-def _fixed_point(case: Case) -> Break | None:
+def _fixed_point(case: RefutationCase) -> Break | None:
     """|h(x, y) - h(x, ỹ*)| at the fixed y one unit beyond the row; nothing is said about it repaired."""
     lower, name = case.lower, "|h(x, y) - h(x, ỹ*)|"
     if not case.as_written or lower is None:
@@ -94,7 +94,7 @@ def _fixed_point(case: Case) -> Break | None:
     return Break.led_by(name, leading, lines, values={"y": str(y)})
 
 
-def _slope(case: Case) -> Break | None:
+def _slope(case: RefutationCase) -> Break | None:
     """Slope of the ramp of h, in powers of δ, on a row whose multiplier has its full weight."""
     lower, B = case.lower, _Scalars.of(case).B
     if lower is None or not lower.strictly_active:
@@ -115,7 +115,7 @@ def _slope(case: Case) -> Break | None:
     return Break.led_by("|dρ/dh|", leading, lines, values={"slope": "1000000"}, choices=choices, given=given)
 
 
-def _near_a_kink(case: Case) -> Break | None:
+def _near_a_kink(case: RefutationCase) -> Break | None:
     """The bias at x + t with t = ε_λ α²/λ', where the multiplier has grown to ε_λ α² and the weight is α²."""
     lower, s = case.lower, _Scalars.of(case)
     if not case.as_written or lower is None or not (lower.weakly_active and lower.licq):
@@ -165,7 +165,7 @@ def _in_square(constant: Fraction, square: Fraction) -> fmpq_poly:
     return fmpq_poly([rational(constant), 0, rational(square)])
 
 
-def _curvature(case: Case) -> Break | None:
+def _curvature(case: RefutationCase) -> Break | None:
     """Curvature of the penalty Lagrangian at the smallest alpha = 2 C_f/mu_g + k where it is lost.
 
     At the largest alpha that an upper bound admits, alpha_1 g_yy/2 = |f_yy|, it is at least |f_yy|.
@@ -194,7 +194,7 @@ def _curvature(case: Case) -> Break | None:
 
 
 TARGETS = tuple(
-    Target(claim, decide, scalar_only=True, beyond=MAPS if claim == "dual-extraction" else {})
+    RefutationTarget(claim, decide, scalar_only=True, beyond=MAPS if claim == "dual-extraction" else {})
     for claim, decide in {
         "dual-extraction": _multiplier_at_zero,
         "dual-extraction/T1": _multiplier_at_zero,

@@ -14,8 +14,8 @@ from spec import InvalidInputError, Problem, dumps_problem
 from spec.claims import find
 from spec.reading import is_repaired_text
 from verify.proofs.refutation import penalty_targets, scalar_targets
-from verify.proofs.refutation.candidates import Candidate, random_candidate, smallest_first
-from verify.proofs.refutation.model import Break, Case, Refutation
+from verify.proofs.refutation.candidates import RefutationCandidate, random_candidate, smallest_first
+from verify.proofs.refutation.model import Break, Refutation, RefutationCase
 from verify.truth.algebra.rationals import Vector
 
 DEFAULT_WEIGHT = 5
@@ -118,11 +118,11 @@ def _search(claim: str, reading: str, weight: int, tries: int, seed: int) -> Ref
         return refutation(holder, (Fraction(0),), broken, examined, exhaustive=True)
     target = _TARGETS[claim]
 
-    def decided(candidate: Candidate) -> tuple[Case, Break] | None:
+    def decided(candidate: RefutationCandidate) -> tuple[RefutationCase, Break] | None:
         problem = candidate.problem
         if problem is None:
             return None
-        case = Case(problem, candidate.x, interpretation, reading, bound)
+        case = RefutationCase(problem, candidate.x, interpretation, reading, bound)
         broken = target.decide(case)
         return None if broken is None else (case, broken)
 
@@ -138,7 +138,7 @@ def _search(claim: str, reading: str, weight: int, tries: int, seed: int) -> Ref
     return None
 
 
-def shrink(candidate: Candidate, breaks: Callable[[Candidate], bool]) -> Candidate:
+def shrink(candidate: RefutationCandidate, breaks: Callable[[RefutationCandidate], bool]) -> RefutationCandidate:
     """The candidate, which breaks the claim, made smaller until no neighbour (:meth:`Candidate.smaller`) breaks it."""
     while True:
         smaller = sorted((near for near in candidate.smaller() if near.size < candidate.size), key=lambda c: c.size)
@@ -148,7 +148,7 @@ def shrink(candidate: Candidate, breaks: Callable[[Candidate], bool]) -> Candida
         candidate = better
 
 
-def _larger(tries: int, seed: int) -> Iterator[Candidate]:
+def _larger(tries: int, seed: int) -> Iterator[RefutationCandidate]:
     rng = np.random.default_rng(seed)
     for k in range(tries):
         yield random_candidate(*LARGER[k * len(LARGER) // tries], rng)

@@ -15,9 +15,9 @@ from spec.files import Frozen
 from verify.report import wording
 from verify.report.hypothesis_ledger import Hypothesis, ledgers
 from verify.report.outline import ReadingOutline
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.failure_causes import put, told_as
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.wording import typeset
 
 RATES = ("bias-bound", "variance-bound", "hypergradient-accuracy", "goldstein-convergence", "sfo-complexity")
@@ -64,7 +64,7 @@ class AddedHypothesis:
     instance: str
     href: str
 
-    def claims_asking(self, site: Site, rates: Sequence[str]) -> set[str]:
+    def claims_asking(self, site: SiteFrame, rates: Sequence[str]) -> set[str]:
         """Claims among some, or that these rest on, which ask for it."""
         return set().union(*(claims_below(site.claims, rate) for rate in rates)).intersection(self.claims)
 
@@ -76,7 +76,7 @@ def hypothesis_texts() -> Mapping[str, HypothesisText]:
     return {row["premise"]: HypothesisText(**row) for row in tomllib.loads(text)["hypotheses"]}
 
 
-def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
+def added_hypotheses(site: SiteFrame) -> tuple[AddedHypothesis, ...]:
     """Each once, by its id; those of a step alone are that step's business."""
     found: dict[str, list[Hypothesis]] = {}
     for ledger in ledgers(site.report.summary, site.claims):
@@ -87,7 +87,7 @@ def added_hypotheses(site: Site) -> tuple[AddedHypothesis, ...]:
     return tuple(_told(site, some) for some in found.values())
 
 
-def asked_by_rates(site: Site, added: Sequence[AddedHypothesis], rates: Mapping[str, str]) -> str:
+def asked_by_rates(site: SiteFrame, added: Sequence[AddedHypothesis], rates: Mapping[str, str]) -> str:
     """Which of them each rate asks for, itself or by what it rests on, in a sentence; ``rates``: claims in words."""
     left, said = list(added), list[str]()
     for claim, words in rates.items():
@@ -134,7 +134,7 @@ class OtherHypothesis:
     is_needed: bool
 
 
-def other_hypotheses(site: Site) -> tuple[OtherHypothesis, ...]:
+def other_hypotheses(site: SiteFrame) -> tuple[OtherHypothesis, ...]:
     """Those of single steps, and those of which nothing shows that they are needed; the needed first."""
     told = {one.premise for one in added_hypotheses(site)}
     asking: dict[str, list[Hypothesis]] = {}
@@ -153,11 +153,11 @@ def other_hypotheses(site: Site) -> tuple[OtherHypothesis, ...]:
     return tuple(sorted(found, key=lambda one: not one.is_needed))
 
 
-def _links(site: Site, some: Sequence[Hypothesis]) -> Markup:
+def _links(site: SiteFrame, some: Sequence[Hypothesis]) -> Markup:
     return Markup(", ").join(site.link(one.claim) for one in some)
 
 
-def _told(site: Site, some: Sequence[Hypothesis]) -> AddedHypothesis:
+def _told(site: SiteFrame, some: Sequence[Hypothesis]) -> AddedHypothesis:
     one = some[0]
     premise = one.premise
     reading = next(iter(_going_without(site, one)), None)
@@ -172,14 +172,14 @@ def _told(site: Site, some: Sequence[Hypothesis]) -> AddedHypothesis:
     )  # fmt: skip
 
 
-def _going_without(site: Site, one: Hypothesis) -> Iterator[ReadingOutline]:
+def _going_without(site: SiteFrame, one: Hypothesis) -> Iterator[ReadingOutline]:
     """The statement that shows the need, under the reading that goes without the hypothesis."""
     entry = site.statements.get(one.premise.shown_by)
     if entry is not None:
         yield from (found for found in entry.readings if found.reading == one.shown_under)
 
 
-def _without(text: HypothesisText, number: Number | None) -> Markup:
+def _without(text: HypothesisText, number: CellNumber | None) -> Markup:
     if number is None:
         return Markup("")
     if not number.quantity or number.part:  # nothing was measured there that the sentence is about

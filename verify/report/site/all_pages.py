@@ -17,11 +17,11 @@ from verify.report.site import (
     story,
     subject_page,
 )
-from verify.report.site.frame import SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.frame import SCRIPT, STYLE, Page, SiteFrame, render, script_text, stylesheet_text
 from verify.report.site.living import algorithm_page
 from verify.report.site.search_index import INDEX, index_script
 
-MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
+MAKERS: tuple[Callable[[SiteFrame], list[Page]], ...] = (
     matrix.pages, claim_page.pages, reference_pages.pages, algorithm_page.pages, cause_pages.pages, paper_page.pages,
     objections.pages, story.pages,
     subject_page.pages,
@@ -29,7 +29,7 @@ MAKERS: tuple[Callable[[Site], list[Page]], ...] = (
 """What makes pages, those first to which others lead."""
 
 
-def all_pages(site: Site) -> dict[str, Page]:
+def all_pages(site: SiteFrame) -> dict[str, Page]:
     """The pages of a report by file."""
     made: dict[str, Page] = {}
     for maker in MAKERS:
@@ -41,7 +41,7 @@ def all_pages(site: Site) -> dict[str, Page]:
 
 def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) -> dict[str, str]:
     """The texts of the front page and of all that lies beside it; the same report gives the same bytes."""
-    site = Site.of(report, claims)
+    site = SiteFrame.of(report, claims)
     pages = all_pages(site)
     whole = replace(site, files=tuple(pages))
     ordered = sorted(pages.values(), key=lambda page: not page.is_front)

@@ -18,7 +18,7 @@ from verify.report.site.added_hypotheses import (
     other_hypotheses,
 )  # fmt: skip
 from verify.report.site.failure_causes import Cause, change
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.number_signs import ROUGH
 from verify.report.wording import typeset
 from verify.verdict import Verdict
@@ -30,7 +30,7 @@ _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageAnswer:
     """The opening: ``short`` in a few words, then how it fails, what causes that, and what the repair gives."""
 
     short: str
@@ -48,10 +48,10 @@ class Answer:
     """Those that a step asks for alone, and those of which nothing shows that they are needed."""
 
 
-def answer(site: Site, causes: Sequence[Cause]) -> Answer:
+def answer(site: SiteFrame, causes: Sequence[Cause]) -> PageAnswer:
     """From the run's own verdicts."""
     added = added_hypotheses(site)
-    return Answer(
+    return PageAnswer(
         _short(site),
         tuple(part for part in _said(site, causes) if part),
         _repaired(site, added),
@@ -70,7 +70,7 @@ def numeral(count: int, *, opening: bool = False) -> str:
     return _COUNTS[count] if opening else _COUNTS[count].lower()
 
 
-def _short(site: Site) -> str:
+def _short(site: SiteFrame) -> str:
     counts = site.outline.counts.get("as-written", {})
     if not site.report.results:
         return "Nothing was asked."
@@ -86,7 +86,7 @@ def _short(site: Site) -> str:
     return "Undecided."
 
 
-def _said(site: Site, causes: Sequence[Cause]) -> Iterator[Markup]:
+def _said(site: SiteFrame, causes: Sequence[Cause]) -> Iterator[Markup]:
     report, counts = site.report, site.outline.counts.get("as-written", {})
     if not report.results:
         claims = wording.counted(len(site.claims), "claim")
@@ -108,7 +108,7 @@ def _said(site: Site, causes: Sequence[Cause]) -> Iterator[Markup]:
         yield Markup("<b>The run was interrupted: what follows is a part.</b>")
 
 
-def _rates(site: Site) -> Iterator[Markup]:
+def _rates(site: SiteFrame) -> Iterator[Markup]:
     """The two rates as written, where they fail."""
     said = False
     for claim, words in ((GRADIENT, "the gradient estimate is off by {0}{2} where {1} is claimed"),
@@ -126,13 +126,13 @@ def _rates(site: Site) -> Iterator[Markup]:
             said = True
 
 
-def _fallen(site: Site, claim: str) -> StatementOutline | None:
+def _fallen(site: SiteFrame, claim: str) -> StatementOutline | None:
     entry = site.statements.get(claim)
     found = entry.named.get("as-written") if entry else None
     return entry if found is not None and found.status == Verdict.REFUTED else None
 
 
-def _kindest(site: Site) -> Markup:
+def _kindest(site: SiteFrame) -> Markup:
     """What the rates are in the most favourable literal reading of each, where that differs and fails as well."""
     found = []
     for claim in (GRADIENT, COST):
@@ -154,7 +154,7 @@ def _tally(counts: Mapping[str, int]) -> str:
     return f"Of {wording.counted(sum(counts.values()), 'statement')} asked as written, {_counted(counts)}"
 
 
-def tallied(site: Site) -> str:
+def tallied(site: SiteFrame) -> str:
     """How all statements came out, reading by reading, in a sentence; empty where none counts."""
     more = sum(site.outline.unsaid.values())
     added = {"repaired": f", with {more} that no sentence of the text makes"} if more else {}
@@ -178,13 +178,13 @@ def _counted(counts: Mapping[str, int]) -> str:
     )
 
 
-def _links(site: Site, entries: Sequence[StatementOutline]) -> str:
+def _links(site: SiteFrame, entries: Sequence[StatementOutline]) -> str:
     """The first three, and how many more, as HTML."""
     parts = [str(site.link(entry.id)) for entry in entries[:3]]
     return wording.listing([*parts, f"{len(entries) - 3} more"] if len(entries) > 3 else parts)
 
 
-def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
+def _repaired(site: SiteFrame, added: Sequence[AddedHypothesis]) -> Markup:
     counts = site.outline.counts.get("repaired", {})
     total, held = sum(counts.values()), counts.get(Verdict.SUPPORTED, 0)
     if not total:
@@ -211,7 +211,7 @@ def _repaired(site: Site, added: Sequence[AddedHypothesis]) -> Markup:
     return Markup("Repaired{}, all {} statements asked hold.").format(hypotheses, total)
 
 
-def _proved(site: Site) -> Markup:
+def _proved(site: SiteFrame) -> Markup:
     """How many of the repaired statements are proven."""
     found = proven_in(site.outline)
     if not found.said or not site.outline.counts.get("repaired"):
@@ -219,14 +219,14 @@ def _proved(site: Site) -> Markup:
     return Markup('Of the repaired statements <a href="#proven">{}</a>.').format(found.said)
 
 
-def _order(site: Site, statement: str) -> Markup:
+def _order(site: SiteFrame, statement: str) -> Markup:
     """What a repaired rate is sure to be, else its number."""
     repaired = site.statements[statement].named["repaired"]
     firm = firm_order(repaired)
     return typeset(firm.order) if firm is not None else site.number(repaired).said
 
 
-def _how_sure(site: Site, statement: str) -> Markup:
+def _how_sure(site: SiteFrame, statement: str) -> Markup:
     """Whether a repaired rate is proven or derived, and for what; else on how many instances it holds."""
     whole = next((one for one in proven_in(site.outline).whole if one.entry.id == statement), None)
     if whole is not None:
@@ -242,7 +242,7 @@ def _noun(added: Sequence[AddedHypothesis]) -> str:
     return "hypothesis" if len(added) == 1 else "hypotheses"
 
 
-def _holds_as_claimed(site: Site) -> bool:
+def _holds_as_claimed(site: SiteFrame) -> bool:
     """Whether both rates hold repaired, each with the exponents that the paper claims."""
     for written, repaired in ((GRADIENT, GRADIENT), (COST, SHARED)):
         entry, mended = site.statements.get(written), site.statements.get(repaired)
@@ -256,7 +256,7 @@ def _holds_as_claimed(site: Site) -> bool:
     return True
 
 
-def _rates_repaired(site: Site) -> Markup:
+def _rates_repaired(site: SiteFrame) -> Markup:
     """Each rate repaired, and how sure it is; of the cost what becomes of it with fresh samples, where that differs.
 
     That it is as claimed is shown by another statement, with one sample that the inner loops share.
@@ -269,7 +269,7 @@ def _rates_repaired(site: Site) -> Markup:
     return Markup(words).format(bias, _how_sure(site, GRADIENT), cost, condition, _how_sure(site, SHARED))
 
 
-def _afresh(site: Site) -> Markup:
+def _afresh(site: SiteFrame) -> Markup:
     """The cost with fresh samples, where that is not what the paper claims; empty else."""
     entry = site.statements[COST]
     found = entry.named.get("repaired")
@@ -280,7 +280,7 @@ def _afresh(site: Site) -> Markup:
     return site.number(found).said
 
 
-def asked(site: Site) -> str:
+def asked(site: SiteFrame) -> str:
     """What a partial run asked; empty where it asked every statement on record, in both readings."""
     every = [full for claim in site.claims.values() for full, _ in claim.statements()]
     run = [entry for entry in site.outline.statements if entry.checked or entry.missing]

@@ -9,12 +9,12 @@ from verify.evidence.model import ClosedForm
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.site import cell_numbers as numbers
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.downstream import Downstream, downstream
 from verify.report.site.downstream import drawn as map_of
 from verify.report.site.evidence_words import problem_text
 from verify.report.site.failure_causes import Cause, causes
-from verify.report.site.frame import Page, Site, drawn
+from verify.report.site.frame import Page, SiteFrame, drawn
 from verify.report.site.powers import set_powers
 from verify.report.site.rate_figure import above, rate_figure
 from verify.report.site.slope_plot import Figure, figure
@@ -26,16 +26,16 @@ class Broken:
 
     id: str
     title: str
-    number: Number | None
+    number: CellNumber | None
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """One for each cause that the run shows."""
     found = causes(site)
     return [_page(site, cause, found) for cause in found]
 
 
-def _page(site: Site, cause: Cause, every: Sequence[Cause]) -> Page:
+def _page(site: SiteFrame, cause: Cause, every: Sequence[Cause]) -> Page:
     reached = downstream(cause.text.origin or cause.text.statement, site.claims)
     deciding = site.deciding(cause.written)
     body = drawn(
@@ -48,13 +48,13 @@ def _page(site: Site, cause: Cause, every: Sequence[Cause]) -> Page:
     return Page(cause.file, cause.text.title, set_powers(body), cause.brief.striptags())
 
 
-def _broken(site: Site, reached: Downstream) -> list[Broken]:
+def _broken(site: SiteFrame, reached: Downstream) -> list[Broken]:
     """Those of the run, with their numbers as written."""
     entries = [site.statements[name] for name in reached.claims if name in site.statements]
     return [Broken(entry.id, entry.title, site.cell(entry, "as-written")) for entry in entries]
 
 
-def _forms(site: Site, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
+def _forms(site: SiteFrame, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
     """What is measured as a formula, as written and repaired, where one was derived for the deciding instance."""
     found = []
     for name, reading in (("As written", cause.written), ("Repaired", cause.repaired)):
@@ -65,7 +65,7 @@ def _forms(site: Site, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
     return found
 
 
-def _slopes(site: Site, cause: Cause) -> Figure | None:
+def _slopes(site: SiteFrame, cause: Cause) -> Figure | None:
     """The claimed slope with both readings, where something was swept."""
     readings = [found for found in cause.drawn if found is not None]
     return figure([(found, site.number(found)) for found in readings], cause.entry.title)

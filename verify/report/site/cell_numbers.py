@@ -42,7 +42,7 @@ NOTHING = Markup("")
 
 
 @dataclass(frozen=True)
-class Number:
+class CellNumber:
     """What a cell shows; every text is plain, its ``_html`` twin is escaped and set."""
 
     status: str
@@ -153,24 +153,24 @@ def word(status: str) -> str:
     return WORDS.get(status) or (SHADES[status].word if status in SHADES else wording.word(status))
 
 
-def number_of(found: ReadingOutline, deciding: Result | None) -> Number:
+def number_of(found: ReadingOutline, deciding: Result | None) -> CellNumber:
     """The number of a statement under a reading, from the result that decides it."""
     status = found.status or str(Verdict.NOT_APPLICABLE)
     said = word(status) if found.status else "no summary"
     note = "" if found.word == wording.word(status) or not found.status else found.word.replace("supported", "holds")
     part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
     claim = claimed(found, deciding)
-    base = Number(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
+    base = CellNumber(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
                   result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
     if deciding is None or deciding.measured is None or status not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return base
     return measured(deciding, base)
 
 
-def measured(result: Result, base: Number | None = None) -> Number:
+def measured(result: Result, base: CellNumber | None = None) -> CellNumber:
     """The number of one result; ``base`` has what is known of its statement."""
     status = wording.status_of(result)
-    base = base or Number(status, word(status), escape(word(status)), word(status), result=result)
+    base = base or CellNumber(status, word(status), escape(word(status)), word(status), result=result)
     value, rung = result.measured, result.rung or ""
     if value is None:
         return base
@@ -193,7 +193,7 @@ def measured(result: Result, base: Number | None = None) -> Number:
     return replace(shown, where="" if comparison.holds else where)
 
 
-def _with(base: Number, text: str, html: Markup, more: tuple[str, str, str, str]) -> Number:
+def _with(base: CellNumber, text: str, html: Markup, more: tuple[str, str, str, str]) -> CellNumber:
     rung, interval, detail, quantity = more
     quantity = quantity.rstrip(" ,;.")
     return replace(base, text=text, html=html, detail=detail, interval=interval, rung=rung, quantity=quantity)

@@ -15,8 +15,8 @@ from verify.report.model import Result
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import evidence_words
-from verify.report.site.cell_numbers import Number, bare
-from verify.report.site.frame import FOLDER, Page, Site, claim_file, drawn
+from verify.report.site.cell_numbers import CellNumber, bare
+from verify.report.site.frame import FOLDER, Page, SiteFrame, claim_file, drawn
 from verify.report.site.glossary import explained
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict
@@ -33,7 +33,7 @@ class Section:
     """A claim or a step as its page shows it."""
 
     entry: StatementOutline
-    cells: tuple[tuple[str, Number | None], ...]
+    cells: tuple[tuple[str, CellNumber | None], ...]
     figure: Figure | None
     added: tuple[tuple[str, str], ...]
     """Hypotheses that the repaired text adds: a few words, and in full."""
@@ -41,13 +41,13 @@ class Section:
     decides: bool = False
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """One page for each claim of the run."""
     carried = _carried(site)
     return [_page(site, claim, carried) for claim in site.outline.claims]
 
 
-def _page(site: Site, claim: StatementOutline, carried: Mapping[str, list[str]]) -> Page:
+def _page(site: SiteFrame, claim: StatementOutline, carried: Mapping[str, list[str]]) -> Page:
     head = _section(site, claim)
     parts = {number.part for _, number in head.cells if number is not None and number.part}
     steps = [_section(site, step, decides=step.id in parts) for step in claim.steps]
@@ -68,7 +68,7 @@ def _kind(evidence: object) -> str:
     return "comparison" if isinstance(evidence, ComparisonEvidence) else "premise"
 
 
-def _section(site: Site, entry: StatementOutline, *, decides: bool = False) -> Section:
+def _section(site: SiteFrame, entry: StatementOutline, *, decides: bool = False) -> Section:
     cells = tuple((reading, site.cell(entry, reading)) for reading in ("as-written", "repaired"))
     drawn_readings = [(found, site.number(found)) for found in entry.named.values()]
     shown = figure(drawn_readings, entry.title) if drawn_readings else None
@@ -89,7 +89,7 @@ def _loudness(entry: StatementOutline, reading: str = "repaired") -> int:
     return LOUD.index(status) + quieter if status in LOUD else 2 * len(LOUD)
 
 
-def _carried(site: Site) -> dict[str, list[str]]:
+def _carried(site: SiteFrame) -> dict[str, list[str]]:
     """By statement: what of the run rests on it."""
     made: dict[str, list[str]] = {}
     for entry in site.outline.statements:
@@ -103,9 +103,9 @@ def _loud_first(results: Sequence[Result]) -> list[Result]:
     return [*results[:1], *sorted(results[1:], key=lambda result: LOUD.index(wording.status_of(result)))]
 
 
-def _instances(entry: StatementOutline) -> list[tuple[str, list[Number | None]]]:
+def _instances(entry: StatementOutline) -> list[tuple[str, list[CellNumber | None]]]:
     """Every instance with its number under both readings, those that refute first."""
-    found: dict[str, dict[str, Number]] = {}
+    found: dict[str, dict[str, CellNumber]] = {}
     for reading, shown in entry.named.items():
         for result in shown.results:
             found.setdefault(result.instance, {})[reading] = numbers.measured(result)
@@ -134,7 +134,7 @@ def _of_steps(entry: StatementOutline) -> Markup:
     )
 
 
-def _as_written(found: ReadingOutline | None, number: Number) -> Markup:
+def _as_written(found: ReadingOutline | None, number: CellNumber) -> Markup:
     where = "As written" if found is None or found.said else "Our literal reading"
     if number.status == Verdict.REFUTED:
         lead = "Refuted as written" if where == "As written" else f"{where} fails"
@@ -147,7 +147,7 @@ def _as_written(found: ReadingOutline | None, number: Number) -> Markup:
     return Markup("<b>{}: {}.</b>").format(lead, _measured(number))
 
 
-def _repaired(head: Section, number: Number) -> Markup:
+def _repaired(head: Section, number: CellNumber) -> Markup:
     word = {Verdict.SUPPORTED: "it holds", Verdict.REFUTED: "it is refuted"}.get(number.status)  # type: ignore[call-overload]  # any text
     if word is None:
         return Markup("Repaired: {}.").format(number.note or number.word)
@@ -167,7 +167,7 @@ def listed(parts: list[Markup]) -> Markup:
     return Markup("{} and {}").format(Markup(", ").join(parts[:-1]), parts[-1])
 
 
-def _measured(number: Number) -> Markup:
+def _measured(number: CellNumber) -> Markup:
     same = bool(number.fitted) and number.firm == number.claimed
     claim = Markup(" where {} is claimed").format(bare(number.claimed_html)) if number.claimed else Markup("")
     claim = Markup(", as claimed") if same else claim

@@ -9,7 +9,7 @@ from graphlib import TopologicalSorter
 from markupsafe import Markup
 
 from spec.claims import Claim
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 
 SHORT: dict[str, str] = {
     "smoothness": "Smoothness", "lipschitz-solution": "Solution map", "stochastic-oracles": "Oracles",
@@ -50,7 +50,7 @@ def downstream(statement: str, claims: Mapping[str, Claim]) -> Downstream:
     return Downstream(statement, kept, tuple((a, b) for b in kept for a in above[b] if a in reached))
 
 
-def drawn(found: Downstream, node: str, site: Site) -> Markup:
+def drawn(found: Downstream, node: str, site: SiteFrame) -> Markup:
     """The statement on top, its claim below, then what rests on it, each row resting on those above."""
     depth = {found.claims[0]: 0}
     for name in found.claims[1:]:

@@ -20,8 +20,8 @@ from spec.reading import Choice, find_choice
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.repairs import implies
-from verify.report.site.cell_numbers import Number, bare
-from verify.report.site.frame import FOLDER, Site
+from verify.report.site.cell_numbers import CellNumber, bare
+from verify.report.site.frame import FOLDER, SiteFrame
 from verify.report.wording import typeset
 from verify.verdict import Verdict
 
@@ -73,7 +73,7 @@ class CauseText(Frozen):
     hand: str = ""
 
 
-class Finding(Frozen):
+class CauseFinding(Frozen):
     """A row of the table of findings: which statements stand in its cells, and what the quantity is."""
 
     title: str
@@ -89,9 +89,9 @@ def cause_texts() -> tuple[CauseText, ...]:
 
 
 @lru_cache(maxsize=1)
-def findings() -> tuple[Finding, ...]:
+def findings() -> tuple[CauseFinding, ...]:
     """All rows of the table, in order."""
-    return tuple(Finding(**row) for row in _table("findings"))
+    return tuple(CauseFinding(**row) for row in _table("findings"))
 
 
 def _table(name: str) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ class Cause:
 
     number: int
     text: CauseText
-    site: Site
+    site: SiteFrame
     entry: StatementOutline
     mended: StatementOutline | None
 
@@ -227,14 +227,14 @@ def change(ours: Bound, theirs: Bound) -> str:
     return "claim sharpened to" if implies(ours, theirs) else "claim weakened to"
 
 
-def told_as(number: Number, measured: str, claimed: str) -> dict[str, Markup]:
+def told_as(number: CellNumber, measured: str, claimed: str) -> dict[str, Markup]:
     """What a number measures and what was claimed of it, under the names of the slots that they fill."""
     more = number.told.removeprefix(number.said)
     shown = Markup('<b class="{}">{}</b>{}').format(number.tone, number.said, Markup(more))  # ours, a part of it
     return {measured: shown, claimed: bare(number.claimed_html)}
 
 
-def causes(site: Site) -> tuple[Cause, ...]:
+def causes(site: SiteFrame) -> tuple[Cause, ...]:
     """The causes that this run shows, numbered from 1: statements that it refutes as written.
 
     One that falls with a part of its own is left out: what was measured there is the part's, and another fault.

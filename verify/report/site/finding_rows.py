@@ -10,18 +10,18 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.proven import standing_of
-from verify.report.site.cell_numbers import Number, spelt
-from verify.report.site.failure_causes import Cause, Finding, change, findings
-from verify.report.site.frame import Site
+from verify.report.site.cell_numbers import CellNumber, spelt
+from verify.report.site.failure_causes import Cause, CauseFinding, change, findings
+from verify.report.site.frame import SiteFrame
 from verify.report.site.rate_figure import compared, rate_figure, spark
 from verify.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Cell:
+class FindingCell:
     """A number, what was claimed of it, and one remark."""
 
-    number: Number
+    number: CellNumber
     claimed: Markup
     remark: Markup
 
@@ -33,21 +33,21 @@ class FindingRow:
     What the list of causes has drawn is not drawn again: ``drawing`` leads there.
     """
 
-    finding: Finding
+    finding: CauseFinding
     href: str
-    written: Cell | None
-    repaired: Cell | None
+    written: FindingCell | None
+    repaired: FindingCell | None
     drawing: Markup
 
 
-def finding_rows(site: Site, causes: Sequence[Cause]) -> list[FindingRow]:
+def finding_rows(site: SiteFrame, causes: Sequence[Cause]) -> list[FindingRow]:
     """One for each finding of which something was run; what fails comes first."""
     known = {cause.text.statement: cause for cause in causes}
     rows = [row for finding in findings() if (row := _row(site, finding, known)) is not None]
     return sorted(rows, key=lambda row: not (row.written and row.written.number.tone == "bad"))
 
 
-def _row(site: Site, finding: Finding, causes: Mapping[str, Cause]) -> FindingRow | None:
+def _row(site: SiteFrame, finding: CauseFinding, causes: Mapping[str, Cause]) -> FindingRow | None:
     entry, mended = (site.statements.get(name) for name in (finding.written, finding.repaired or finding.written))
     written = entry.named.get("as-written") if entry else None
     repaired = mended.named.get("repaired") if mended else None
@@ -66,18 +66,18 @@ def _row(site: Site, finding: Finding, causes: Mapping[str, Cause]) -> FindingRo
     )  # fmt: skip
 
 
-def _written(site: Site, entry: StatementOutline, found: ReadingOutline) -> Cell:
+def _written(site: SiteFrame, entry: StatementOutline, found: ReadingOutline) -> FindingCell:
     number = site.number(found)
     parts = (_quantity(number), _detail(number), _part(site, number), _readings(entry), _refuted(site, entry.id))
-    return Cell(number, _claimed(number), Markup("<br>").join(part for part in parts if part))
+    return FindingCell(number, _claimed(number), Markup("<br>").join(part for part in parts if part))
 
 
-def _quantity(number: Number) -> Markup:
+def _quantity(number: CellNumber) -> Markup:
     """Of a plain value, what it is a value of."""
     return wording.typeset(number.quantity) if number.quantity and not number.is_order else Markup("")
 
 
-def _refuted(site: Site, full_id: str) -> Markup:
+def _refuted(site: SiteFrame, full_id: str) -> Markup:
     """Where the literal text is refuted by a theorem: by which."""
     found = standing_of(full_id, "as-written")
     if found is None or not site.report.is_of_the_paper:
@@ -86,7 +86,7 @@ def _refuted(site: Site, full_id: str) -> Markup:
     return Markup('<span title="{}">refuted by a theorem, too</span>').format(names)
 
 
-def _proved(entry: StatementOutline, number: Number) -> Markup:
+def _proved(entry: StatementOutline, number: CellNumber) -> Markup:
     """Of what theorems prove: for every problem, or what they leave out; and on how many instances it was measured."""
     found = standing_of(entry.id) if number.grade else None
     if found is None:
@@ -99,16 +99,16 @@ def _proved(entry: StatementOutline, number: Number) -> Markup:
     return wording.typeset(f"proven for every problem{more}; {measured}")
 
 
-def _part(site: Site, number: Number) -> Markup:
+def _part(site: SiteFrame, number: CellNumber) -> Markup:
     """Where a part decides: which one, as the number is of what that is about."""
     return Markup("by its part {}").format(site.link(number.part)) if number.part else Markup("")
 
 
-def _claimed(number: Number, lead: str = "claimed") -> Markup:
+def _claimed(number: CellNumber, lead: str = "claimed") -> Markup:
     return Markup("{} {}").format(lead, number.claimed_html) if number.claimed else Markup("")
 
 
-def _detail(number: Number) -> Markup:
+def _detail(number: CellNumber) -> Markup:
     """The bound proven with an exponent, the last of what is known beyond it; of an extreme value, where it arose."""
     if number.where:
         return wording.typeset(number.where)
@@ -133,7 +133,9 @@ def _readings(entry: StatementOutline) -> Markup:
     return Markup("")
 
 
-def _repaired(site: Site, entry: StatementOutline | None, mended: StatementOutline, found: ReadingOutline) -> Cell:
+def _repaired(
+    site: SiteFrame, entry: StatementOutline | None, mended: StatementOutline, found: ReadingOutline
+) -> FindingCell:
     number = site.number(found)
     ours = mended.statement.repaired.bound if mended.statement else None
     theirs = entry.statement.as_written.bound if entry and entry.statement else None
@@ -147,10 +149,10 @@ def _repaired(site: Site, entry: StatementOutline | None, mended: StatementOutli
         _proved(mended, number), _quantity(number), _detail(number), wording.typeset(by),
         _itself(site, entry) if entry and entry is not mended else Markup(""),
     )  # fmt: skip
-    return Cell(number, told, Markup("<br>").join(part for part in parts if part))
+    return FindingCell(number, told, Markup("<br>").join(part for part in parts if part))
 
 
-def _itself(site: Site, entry: StatementOutline) -> Markup:
+def _itself(site: SiteFrame, entry: StatementOutline) -> Markup:
     """Where another statement shows the repair: what the finding's own one gives repaired, if it claims less there."""
     found, statement = entry.named.get("repaired"), entry.statement
     if found is None or statement is None or not statement.repaired.bound.exponents:

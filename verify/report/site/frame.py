@@ -21,7 +21,7 @@ from verify.report.outline import Outline, ReadingOutline, StatementOutline, out
 from verify.report.plots import stylesheet
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import number_signs
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.glossary import explained
 from verify.verdict import Verdict
 
@@ -69,7 +69,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Site:
+class SiteFrame:
     """What pages are drawn from; :attr:`base` is how the folder of pages is reached from the page being drawn."""
 
     report: ReportData
@@ -82,13 +82,13 @@ class Site:
     _memory: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
-    def of(cls, report: ReportData, claims: Mapping[str, Claim] | None = None) -> Site:
+    def of(cls, report: ReportData, claims: Mapping[str, Claim] | None = None) -> SiteFrame:
         """All of a report, joined with the claims on record, those of ``spec`` by default."""
         arranged = outline(report, claims)
         return cls(report, arranged, Drawing(), load_claims() if claims is None else claims)
 
     @property
-    def at_front(self) -> Site:
+    def at_front(self) -> SiteFrame:
         """The same for the front page, from which the folder's pages are further away."""
         return replace(self, base=FOLDER)
 
@@ -108,14 +108,14 @@ class Site:
             return own
         return self._by_command.get(found.reproduce, own)
 
-    def number(self, found: ReadingOutline) -> Number:
+    def number(self, found: ReadingOutline) -> CellNumber:
         """What a cell shows of a statement under a reading."""
-        known: dict[str, Number] = self._memory.setdefault("numbers", {})
+        known: dict[str, CellNumber] = self._memory.setdefault("numbers", {})
         if found.anchor not in known:
             known[found.anchor] = self._with_theorems(found, numbers.number_of(found, self.deciding(found)))
         return known[found.anchor]
 
-    def _with_theorems(self, found: ReadingOutline, number: Number) -> Number:
+    def _with_theorems(self, found: ReadingOutline, number: CellNumber) -> CellNumber:
         """With what theorems say; of a report on the paper alone, as none of that is a program's."""
         if not self.report.is_of_the_paper or found.reading != "repaired" or found.status != Verdict.SUPPORTED:
             return number
@@ -123,13 +123,13 @@ class Site:
         order, by = (firm.order, firm.how) if firm else ("", "")
         return replace(number, grade=proven.grade(found.claim), firm=order, firm_by=by)
 
-    def cell(self, entry: StatementOutline, reading: str) -> Number | None:
+    def cell(self, entry: StatementOutline, reading: str) -> CellNumber | None:
         """The number of a statement under a named reading; none where it was not run."""
         if reading in entry.named:
             return self.number(entry.named[reading])
         if entry.missing:
             said = numbers.word(entry.missing)
-            return Number(entry.missing, said, Markup.escape(said), said)
+            return CellNumber(entry.missing, said, Markup.escape(said), said)
         return None
 
     def restated(self, entry: StatementOutline) -> str:
@@ -218,7 +218,7 @@ def claim_file(statement: str) -> str:
     return f"{name}.html" if plain == name and name not in RESERVED else f"claim-{plain}.html"
 
 
-def render(page: Page, site: Site) -> str:
+def render(page: Page, site: SiteFrame) -> str:
     """A whole page; the same page of the same report gives the same bytes."""
     here = site.at_front if page.is_front else site
     style = Markup(stylesheet_text().replace("</", "<\\/")) if page.is_front else None  # our own file
@@ -276,6 +276,6 @@ def _environment() -> Environment:
     return made
 
 
-def drawn(name: str, site: Site, **more: Any) -> Markup:
+def drawn(name: str, site: SiteFrame, **more: Any) -> Markup:
     """A template's text as markup: the body of a page."""
     return Markup(template(name).render(site=site, report=site.report, outline=site.outline, **more))  # escaped there

@@ -16,8 +16,8 @@ from verify.report.model import NAMED
 from verify.report.outline import StatementOutline
 from verify.report.signs import look
 from verify.report.site import cell_numbers as numbers
-from verify.report.site.cell_numbers import Number
-from verify.report.site.frame import Site
+from verify.report.site.cell_numbers import CellNumber
+from verify.report.site.frame import SiteFrame
 from verify.verdict import Verdict
 
 ABSENT = "ABSENT"
@@ -79,7 +79,7 @@ class JudgedStatement:
     id: str
     statement: Statement
     outline: StatementOutline | None
-    found: Mapping[str, Number]
+    found: Mapping[str, CellNumber]
 
     def standing(self, reading: str) -> Standing:
         """What became of it."""
@@ -250,7 +250,7 @@ class JudgedPaper:
         return Counter(one.standing(reading).status for one in self.said)
 
 
-def judged_paper(site: Site) -> JudgedPaper:
+def judged_paper(site: SiteFrame) -> JudgedPaper:
     """The paper's assertions as a run leaves them."""
     known: dict[str, JudgedStatement] = {}
     argument = load_argument()
@@ -288,7 +288,7 @@ def _distance(entry: PaperAssertion, statement: Statement, front: bool) -> tuple
     return bool(entry.granted), front, title is None or title[1] not in statement.location, entry.number
 
 
-def _judged(site: Site, full: str) -> JudgedStatement:
+def _judged(site: SiteFrame, full: str) -> JudgedStatement:
     statement, entry = find(full), site.statements.get(full)
     if entry is None or (statement.about == "subject" and not site.report.is_of_the_paper):
         return JudgedStatement(full, statement, None, {})

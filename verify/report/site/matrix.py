@@ -9,8 +9,8 @@ from verify.report.outline import StatementOutline
 from verify.report.proven import proven_in
 from verify.report.signs import PROVEN
 from verify.report.site import cell_numbers as numbers
-from verify.report.site.cell_numbers import Number
-from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.report.site.cell_numbers import CellNumber
+from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 from verify.report.site.number_signs import ABOVE, MEANS
 from verify.report.site.paper_stages import staged
 from verify.verdict import Verdict
@@ -24,17 +24,17 @@ FILTERED = (
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """One claim or step: its cells by reading, and what a filter looks at."""
 
     entry: StatementOutline
-    cells: tuple[tuple[str, Number | None], ...]
+    cells: tuple[tuple[str, CellNumber | None], ...]
     statuses: dict[str, str]
     evidence: str
     restated: str
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The one page; none where nothing was run."""
     if not site.outline.statements:
         return []
@@ -55,7 +55,7 @@ def pages(site: Site) -> list[Page]:
                  "with what was measured of each under both readings.")]  # fmt: skip
 
 
-def _row(site: Site, entry: StatementOutline) -> Row:
+def _row(site: SiteFrame, entry: StatementOutline) -> MatrixRow:
     cells = tuple((reading, site.cell(entry, reading)) for reading in ("as-written", "repaired"))
     shown = [number for _, number in cells if number is not None]
     alone = [found.status for found in entry.isolated]
@@ -66,7 +66,7 @@ def _row(site: Site, entry: StatementOutline) -> Row:
     rungs = [rung for number in shown for rung in (number.grade, number.firm_by if number.fitted else "", number.rung)]
     evidence = " ".join(dict.fromkeys(_token(rung) for rung in rungs if rung))
     statuses["repaired"] += f" {PROVEN}" if any(number.grade == "proven" for number in shown) else ""
-    return Row(entry, cells, statuses, evidence, site.restated(entry))
+    return MatrixRow(entry, cells, statuses, evidence, site.restated(entry))
 
 
 def _token(rung: str) -> str:
@@ -81,7 +81,7 @@ def _status(entry: StatementOutline, reading: str) -> str:
     return wording.MIXED if found.is_mixed else found.status
 
 
-def _counts(site: Site) -> list[tuple[str, list[tuple[str, str, int]]]]:
+def _counts(site: SiteFrame) -> list[tuple[str, list[tuple[str, str, int]]]]:
     """By named reading: status to draw, words and count, the loud ones first."""
     made = []
     for reading, counts in site.outline.counts.items():

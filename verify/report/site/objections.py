@@ -19,7 +19,7 @@ from verify.evidence.model import PremiseEvidence
 from verify.report import wording
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.axes import axes
 from verify.truth.propositions.sites import Site as Place
@@ -53,7 +53,7 @@ class Refuted:
         return all(objection.answers for objection in self.objections)
 
 
-def refuted(site: Site) -> Iterator[Refuted]:
+def refuted(site: SiteFrame) -> Iterator[Refuted]:
     """Every statement of the text that a run of the paper refutes, under each literal reading of its words."""
     if not site.report.is_of_the_paper:
         return
@@ -172,7 +172,7 @@ def _certainty(deciding: Result) -> Iterator[str]:
         yield f"Probability of error, {what}: {wording.number(rate, 2)}."
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The page, where anything is refuted."""
     every = list(refuted(site))
     if not every:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from markupsafe import Markup, escape
 
-from spec.argument import ArgumentPart, ArgumentPassage, Piece, load_argument, pieces
+from spec.argument import ArgumentPart, ArgumentPassage, ArgumentPiece, load_argument, pieces
 from spec.assertions import GRANTED
 from spec.extract import load_extract
 from verify.report import wording
@@ -19,7 +19,7 @@ from verify.report.signs import SHADES, STATUSES
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import Cause, causes
-from verify.report.site.frame import FOLDER, Page, Site, drawn, render
+from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn, render
 from verify.report.site.glossary import explained
 from verify.report.site.judged_paper import (
     ABSENT,
@@ -53,7 +53,7 @@ def set_words(text: str) -> Markup:
 class AnnotatedPaper:
     """What the template asks for; ``alone`` where there are no other pages to link to."""
 
-    site: Site
+    site: SiteFrame
     judged: JudgedPaper
     alone: bool = False
 
@@ -81,7 +81,7 @@ class AnnotatedPaper:
         """
         return explained(Markup("").join(self._piece(piece, repaired) for piece in pieces(text)))
 
-    def _piece(self, piece: Piece, repaired: bool) -> Markup:
+    def _piece(self, piece: ArgumentPiece, repaired: bool) -> Markup:
         words = set_words(piece.words)
         if piece.statement:
             judge = self.judged.statements[piece.statement]
@@ -280,20 +280,20 @@ def _marked(words: Markup, href: str, sides: tuple[Standing, ...], said: str) ->
     )
 
 
-def body(site: Site, *, alone: bool = False) -> Markup:
+def body(site: SiteFrame, *, alone: bool = False) -> Markup:
     """The page's content."""
     return drawn("paper.html.j2", site, paper=AnnotatedPaper(site, judged_paper(site), alone), stands=stands)
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The page among a report's others."""
     return [Page(f"{FOLDER}{FILE}", TITLE, body(site), _described(site))]
 
 
-def page_alone(site: Site) -> str:
+def page_alone(site: SiteFrame) -> str:
     """The page by itself, its style within, with no link to any other page."""
     return render(Page(FILE, TITLE, body(site, alone=True), _described(site)), site)
 
 
-def _described(site: Site) -> str:
+def _described(site: SiteFrame) -> str:
     return f"What the paper asserts, line by line, as judged with “{site.report.subject}”."

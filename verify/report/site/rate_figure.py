@@ -29,7 +29,7 @@ APART = 1000.0
 
 
 @dataclass(frozen=True)
-class Series:
+class FigureSeries:
     """One line: its colour (``bad``, ``good`` or ``claim``), its points toward the limit, and what it is.
 
     Args:
@@ -55,7 +55,7 @@ class Series:
 class RateFigure:
     """A claimed slope with what was measured under two readings."""
 
-    series: tuple[Series, ...]
+    series: tuple[FigureSeries, ...]
     variable: str
     toward: str
 
@@ -136,7 +136,7 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
     tone = "bad" if written.status == "REFUTED" else "good"
     points = _points(rate, written.toward, result)
     letter, settled = wording.letter(rate.variable), wording.is_settled(rate)
-    lines = [Series(tone, points, "as written", letter, _deciding(result), rate.quantity, settled)]
+    lines = [FigureSeries(tone, points, "as written", letter, _deciding(result), rate.quantity, settled)]
     if repaired is not None:
         there = sorted(repaired.results, key=lambda other: other.instance != result.instance)
         again = _swept([one for one in there if one.verdict == repaired.status], rate.variable)
@@ -146,12 +146,12 @@ def rate_figure(written: ReadingOutline, repaired: ReadingOutline | None) -> Rat
                 _points(again[1], repaired.toward, again[0]),
             )
             exponent, settled = _deciding(again[0]), wording.is_settled(again[1])
-            lines.append(Series(tone, points, "repaired", letter, exponent, again[1].quantity, settled))
+            lines.append(FigureSeries(tone, points, "repaired", letter, exponent, again[1].quantity, settled))
     if claimed is not None:
         (at, value), *_ = lines[0].points
         end = min((line.points[-1][0] for line in lines), key=lambda far: far if written.toward == "zero" else -far)
         slope = ((at, value), (end, value * (end / at) ** claimed))
-        lines.append(Series("claim", slope, "claimed", letter, claimed))
+        lines.append(FigureSeries("claim", slope, "claimed", letter, claimed))
     return RateFigure(tuple(lines), letter, written.toward)
 
 
@@ -192,7 +192,7 @@ def _points(rate: RateEvidence, toward: str, result: Result | None = None) -> tu
 class _Scale:
     """Logarithmic axes for some series, in a box (left, right, top, foot)."""
 
-    def __init__(self, series: Sequence[Series], toward: str, box: tuple[float, float, float, float]) -> None:
+    def __init__(self, series: Sequence[FigureSeries], toward: str, box: tuple[float, float, float, float]) -> None:
         across = [math.log10(at) for line in series for at, _ in line.points]
         up = [math.log10(value) for line in series for _, value in line.points]
         self.start, self.end = (max(across), min(across)) if toward == "zero" else (min(across), max(across))
@@ -260,7 +260,7 @@ def spark(figure: RateFigure, *, ticked: bool = False) -> Markup:
     return _svg("spk ticked" if ticked else "spk", (width, height), figure.spoken, "".join(drawn))
 
 
-def _claim_first(series: Sequence[Series]) -> list[Series]:
+def _claim_first(series: Sequence[FigureSeries]) -> list[FigureSeries]:
     return sorted(series, key=lambda line: line.tone != "claim")
 
 

@@ -7,12 +7,12 @@ from verify.report.hypothesis_ledger import ledgers
 from verify.report.judged_assertions import judged_assertions
 from verify.report.proof_breaks import proof_breaks
 from verify.report.site import glossary
-from verify.report.site.frame import FOLDER, Page, Site, drawn
+from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 
 ARCHIVE = f"{FOLDER}archive.html"
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The archive and the symbols."""
     body = drawn(
         "archive.html.j2", site, prose=prose, drawn_problems=drawn_problems, user_lists=user_lists,

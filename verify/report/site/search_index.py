@@ -27,7 +27,7 @@ UNSEARCHED = (f"{FOLDER}matrix.html",)
 
 
 @dataclass
-class Passage:
+class IndexedPassage:
     """What stands between one address and the next: the address in its page, its heading, its words."""
 
     anchor: str
@@ -40,7 +40,7 @@ class _Passages(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.found = [Passage("")]
+        self.found = [IndexedPassage("")]
         self._open: list[str] = []
         self._left_out = 0
         self._titling: int | None = None
@@ -57,7 +57,7 @@ class _Passages(HTMLParser):
             return
         heads = tag in HEADINGS
         if heads or (known.get("id") and (tag in ("details", "section", "li", "div") or "para" in classes)):
-            self.found.append(Passage(known.get("id") or self.found[-1].anchor))
+            self.found.append(IndexedPassage(known.get("id") or self.found[-1].anchor))
         self._space(tag, classes)
         if (heads or "t" in classes or "ev-id" in classes) and not self.found[-1].title and self._titling is None:
             self._titling = len(self._open)
@@ -91,7 +91,7 @@ class _Passages(HTMLParser):
             self.found[-1].words.append(data)
 
 
-def passages(page: Page) -> list[Passage]:
+def passages(page: Page) -> list[IndexedPassage]:
     """The passages of a page that say something."""
     reader = _Passages()
     text = _RAISED.sub(lambda found: superscript(found[1].replace("−", "-")), _UNREAD.sub(" ", str(page.body)))

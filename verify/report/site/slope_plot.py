@@ -10,11 +10,11 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
-from verify.report.heard import heard
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
-from verify.report.site.cell_numbers import Number
+from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.powers import drawn_powers
+from verify.report.spoken_text import heard
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0
@@ -28,7 +28,7 @@ ROOM = 8.0
 
 
 @dataclass(frozen=True)
-class Line:
+class SlopeLine:
     """The deciding sweep of one reading: its usable points, nearest the limit last.
 
     ``sign`` says of its exponent whether it is exact or fitted, as the cell of the reading does.
@@ -61,7 +61,7 @@ class Figure:
     caption: str
 
 
-def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str, words: str = "") -> Figure | None:
+def figure(readings: Sequence[tuple[ReadingOutline, CellNumber]], title: str, words: str = "") -> Figure | None:
     """The deciding sweeps of a statement's readings over one variable; ``None`` where none has a slope to draw.
 
     ``words``: what every line is called, else its reading.
@@ -74,7 +74,7 @@ def figure(readings: Sequence[tuple[ReadingOutline, Number]], title: str, words:
     return Figure(_Canvas(lines, toward).drawn(title), _caption(lines))
 
 
-def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
+def _line(found: ReadingOutline, number: CellNumber, words: str) -> Iterator[SlopeLine]:
     result: Result | None = number.result
     if result is None or result.claim != found.claim or result.verdict not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return
@@ -87,14 +87,14 @@ def _line(found: ReadingOutline, number: Number, words: str) -> Iterator[Line]:
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
         called = words or wording.reading_title(found.reading).lower()
-        yield Line(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance, number.sign)
+        yield SlopeLine(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance, number.sign)
 
 
 def _same(exponent: float, measured: float | None) -> bool:
     return measured is not None and (exponent == measured or abs(exponent - measured) < 0.05)
 
 
-def _caption(lines: Sequence[Line]) -> str:
+def _caption(lines: Sequence[SlopeLine]) -> str:
     parts = []
     for line in lines:
         where = f"{line.words.capitalize()}: {line.rate.quantity} on {line.instance}"
@@ -109,7 +109,7 @@ def _caption(lines: Sequence[Line]) -> str:
 class _Canvas:
     """Both axes logarithmic, the variable towards its limit to the right."""
 
-    def __init__(self, lines: Sequence[Line], toward: str) -> None:
+    def __init__(self, lines: Sequence[SlopeLine], toward: str) -> None:
         self.lines, self.toward = lines, toward
         at = [math.log10(point.at) for line in lines for point in line.points]
         ends = (max(at), min(at)) if toward == "zero" else (min(at), max(at))
@@ -122,7 +122,7 @@ class _Canvas:
         pad = max(0.08 * (high - low), (1.0 - (high - low)) / 2, 0.1)
         self.y = (low - pad, high + pad)
 
-    def _claim(self, line: Line) -> Iterator[tuple[float, float]]:
+    def _claim(self, line: SlopeLine) -> Iterator[tuple[float, float]]:
         """Where the claimed slope starts and ends, decades."""
         if line.claimed is None or not math.isfinite(line.claimed):
             return
@@ -179,7 +179,7 @@ class _Canvas:
         edge = TOP if stop < TOP else FOOT
         return left + (edge - start) / (stop - start) * (RIGHT - left), edge
 
-    def _series(self, line: Line) -> Iterator[str]:
+    def _series(self, line: SlopeLine) -> Iterator[str]:
         spots = [(self.across(math.log10(p.at)), self.up(math.log10(p.measured))) for p in line.points]
         path = "L".join(f"{_px(x)} {_px(y)}" for x, y in (spots if line.is_curve else self._fitted(line)))
         yield f'<path class="s-{line.tone}" d="M{path}"/>'
@@ -194,7 +194,7 @@ class _Canvas:
             else:
                 yield f'<circle class="p-{line.tone}" cx="{_px(x)}" cy="{_px(y)}" r="3.2"/>'
 
-    def _fitted(self, line: Line) -> list[tuple[float, float]]:
+    def _fitted(self, line: SlopeLine) -> list[tuple[float, float]]:
         """The measured slope through the last point, where several points share a place."""
         first, last = (math.log10(line.points[i].at) for i in (0, -1))
         end = math.log10(line.points[-1].measured)
@@ -221,11 +221,11 @@ class _Canvas:
             yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{drawn_powers(escape(words))}</text>'
             floor += APART
 
-    def _has_claim(self, line: Line) -> bool:
+    def _has_claim(self, line: SlopeLine) -> bool:
         return line.claimed is not None and math.isfinite(line.claimed)
 
 
-def _slope(line: Line) -> str:
+def _slope(line: SlopeLine) -> str:
     settled = wording.is_settled(line.rate)
     shown = round(line.rate.exponent, 2) if settled else wording.rough(line.rate.exponent)
     return f"{line.sign} {_power(line.rate.variable, shown)}".strip()

@@ -13,7 +13,7 @@ from verify.report.site import cell_numbers
 from verify.report.site.answer import answer, tallied
 from verify.report.site.failure_causes import Cause, causes
 from verify.report.site.finding_rows import finding_rows
-from verify.report.site.frame import FRONT, Page, Site, drawn
+from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
 from verify.report.site.powers import set_powers
 from verify.report.site.rate_figure import above, rate_figure, spark
 from verify.report.site.toy_figure import ToyFigure, toy_figure
@@ -23,7 +23,7 @@ KNOWN = "bias-bound/T3"
 """What the toy problem shows: without it in the run there is nothing to try."""
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The front page, where the report is about the paper."""
     if not site.report.is_of_the_paper:
         return []
@@ -44,13 +44,13 @@ ROWS = 60
 """Most statements of a partial run that the front page lists."""
 
 
-def _asked(site: Site) -> list[StatementOutline]:
+def _asked(site: SiteFrame) -> list[StatementOutline]:
     """What a partial run asked, where the page has room for it."""
     found = [entry for entry in site.outline.statements if entry.checked or entry.missing]
     return found if len(found) <= ROWS else []
 
 
-def _beside(site: Site) -> list[tuple[Markup, str, Markup, str]]:
+def _beside(site: SiteFrame) -> list[tuple[Markup, str, Markup, str]]:
     """Other points of the lattice of readings, where nothing else was asked: what, under which, how, in a sentence."""
     if site.outline.counts:
         return []
@@ -69,7 +69,7 @@ def _spark(cause: Cause) -> tuple[Markup, str, str]:
     return spark(figure, ticked=True), figure.counted or figure.series[0].quantity, above(figure)
 
 
-def _holding(site: Site) -> list[StatementOutline]:
+def _holding(site: SiteFrame) -> list[StatementOutline]:
     """Claims of the paper, not their steps, that hold as written by the run."""
     return [
         claim for claim in site.outline.claims
@@ -78,7 +78,7 @@ def _holding(site: Site) -> list[StatementOutline]:
     ]  # fmt: skip
 
 
-def _toy(site: Site) -> ToyFigure | None:
+def _toy(site: SiteFrame) -> ToyFigure | None:
     """The toy problem, where the run shows what it shows: the literal text failing on it and the repaired one not."""
     entry = site.statements.get(KNOWN)
     statuses = {name: found.status for name, found in entry.named.items()} if entry else {}

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from verify.report import user_lists, wording
 from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.site.cell_numbers import Number
-from verify.report.site.frame import FRONT, Page, Site, drawn
+from verify.report.site.cell_numbers import CellNumber
+from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
 from verify.report.site.living.phrases import switches
 from verify.report.site.paper_stages import staged
 from verify.report.site.powers import set_powers
@@ -41,7 +41,7 @@ class Failing:
 
     entry: StatementOutline
     found: ReadingOutline
-    number: Number
+    number: CellNumber
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Unasked:
     entries: tuple[StatementOutline, ...]
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The front page, where the report is about a program that is not the reference."""
     report = site.report
     if report.is_of_the_paper:
@@ -76,18 +76,18 @@ def _as_written(choices: tuple[str, ...]) -> dict[str, str]:
     return {one.field: one.as_written for one in switches() if one.field in choices}
 
 
-def _reading(site: Site) -> str:
+def _reading(site: SiteFrame) -> str:
     """What the program is held against: the choices under which the mathematics holds, if these were asked."""
     repaired = any("repaired" in entry.named for entry in site.outline.statements)
     return "repaired" if repaired or not site.report.results else "as-written"
 
 
-def _asked(site: Site) -> list[tuple[StatementOutline, ReadingOutline]]:
+def _asked(site: SiteFrame) -> list[tuple[StatementOutline, ReadingOutline]]:
     reading = _reading(site)
     return [(entry, entry.named[reading]) for entry in site.outline.statements if reading in entry.named]
 
 
-def _failing(site: Site) -> list[Failing]:
+def _failing(site: SiteFrame) -> list[Failing]:
     """Statements about a solver that fail, those with a rate first, which say by how much."""
     found = [
         Failing(entry, reading, site.number(reading)) for entry, reading in _asked(site)
@@ -96,7 +96,7 @@ def _failing(site: Site) -> list[Failing]:
     return sorted(found, key=lambda one: one.number.result is None or one.number.result.interval is None)
 
 
-def headline(site: Site) -> str:
+def headline(site: SiteFrame) -> str:
     """The answer in a line: the stage that is wrong, else how the statements came out."""
     report, letter = site.report, site.report.letter
     if not report.results and letter is None:
@@ -129,7 +129,7 @@ def headline(site: Site) -> str:
     return "The one statement that could be asked holds" if total == 1 else f"All {total} statements asked hold"
 
 
-def _counts(site: Site) -> dict[str, int]:
+def _counts(site: SiteFrame) -> dict[str, int]:
     words = {
         Verdict.SUPPORTED: "hold", Verdict.REFUTED: "fail", Verdict.INCONCLUSIVE: "undecided", wording.FAULT: "fault",
         Verdict.NOT_APPLICABLE: "could not be asked", Verdict.VACUOUS: "could not be asked",
@@ -144,7 +144,7 @@ def _counts(site: Site) -> dict[str, int]:
     }
 
 
-def _cover(site: Site) -> Markup:
+def _cover(site: SiteFrame) -> Markup:
     """How many statements hold, fail and could not be asked, as one bar."""
     counts = _counts(site)
     total, at, body = sum(counts.values()), 1.0, []
@@ -171,7 +171,7 @@ class StageCounts:
     worst: Failing | None
 
 
-def _stages(site: Site) -> Iterator[StageCounts]:
+def _stages(site: SiteFrame) -> Iterator[StageCounts]:
     failing, asked = _failing(site), {entry.id: found for entry, found in _asked(site)}
     for _, words, claims in staged(site.outline):
         ids = [entry.id for claim in claims for entry in (claim, *claim.steps) if entry.id in asked]
@@ -187,7 +187,7 @@ def _stages(site: Site) -> Iterator[StageCounts]:
         yield StageCounts(words, status, wording.listing(f"{n} {w}" for n, w in told if n), worst)
 
 
-def _where_first(site: Site) -> StageCounts | None:
+def _where_first(site: SiteFrame) -> StageCounts | None:
     """The first of the paper's stages in which something fails."""
     return next((stage for stage in _stages(site) if stage.worst is not None), None)
 
@@ -195,7 +195,7 @@ def _where_first(site: Site) -> StageCounts | None:
 _REASON = re.compile(r"^(?:By its part \S+: )?Not applicable: (?:the subject )?(.*?)\.?$")
 
 
-def _unasked(site: Site) -> list[Unasked]:
+def _unasked(site: SiteFrame) -> list[Unasked]:
     """What could not be asked, by reason, the most frequent first."""
     found: dict[str, list[StatementOutline]] = {}
     for entry, reading in _asked(site):

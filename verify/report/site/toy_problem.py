@@ -13,7 +13,7 @@ from verify.truth.algebra.products import Product, field
 from verify.truth.algebra.rationals import fraction
 from verify.truth.algebra.rings import SYMBOLS
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family, estimator, exact_counterpart
+from verify.truth.penalty_functions import PenaltyFamily, estimator, exact_counterpart
 from verify.truth.scenario import Scenario
 
 TOY = "toy1"
@@ -57,12 +57,12 @@ def toy() -> Toy:
     Source: Algorithm 1, line 6, at exact stages; the dual term held fixed as written, cancelled repaired.
     """
     instance = find(TOY)
-    family = Family.at(quadratic_of(instance.problem), instance.x)
+    family = PenaltyFamily.at(quadratic_of(instance.problem), instance.x)
     (truth,), (y_star,), (lam,) = family.hypergradient, family.lower.y_star, family.lower.lam
     return Toy(Fraction(truth), Fraction(y_star), Fraction(lam), _curve(family, "frozen"), _curve(family, "cancelled"))
 
 
-def _curve(family: Family, dual_term: DualTerm) -> Curve:
+def _curve(family: PenaltyFamily, dual_term: DualTerm) -> Curve:
     scenario = exact_counterpart(family, Scenario(dual_term=dual_term))
     function = estimator(family, scenario)
     (numerator,) = function.numerators

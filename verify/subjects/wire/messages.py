@@ -13,7 +13,7 @@ from spec import OracleParameters, OuterParameters, Reading
 from spec.errors import shorten
 from spec.exact import FloatArray
 from spec.noise import NoiseModel, NoisyGradient
-from verify.subjects.stage_table import ROWS, Asked, Row, Value, values
+from verify.subjects.stage_table import ROWS, Asked, StageRow, Value, values
 
 PROTOCOL = "f2csa-wire/1"
 MESSAGE_BYTES = 256 * 1024 * 1024
@@ -253,7 +253,7 @@ def _title(stage: Asked) -> str:
     return "Samples" if stage == "hypergradient_samples" else stage.title().replace("_", "")
 
 
-def _params(stage: Asked, row: Row) -> Any:
+def _params(stage: Asked, row: StageRow) -> Any:
     shared = "replications" in row.takes
     kinds: dict[str, Any] = {"call": _CALL, "parameters": _OUTER, "packed": True}
     return _RUNS if shared else message(Sent, f"{_title(stage)}Params", row.sends, **kinds)

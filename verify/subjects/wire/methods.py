@@ -41,7 +41,7 @@ class _Numbered(Sent):
     id: Annotated[int, Field(ge=0)]
 
 
-class Request(_Numbered, Generic[M, P]):
+class WireRequest(_Numbered, Generic[M, P]):
     """A request of the runner."""
 
     method: M
@@ -87,11 +87,11 @@ class OracleRequest(Received):
     params: messages.OracleParams
 
 
-class Method:
+class WireMethod:
     """A method by name: types of its request, and of the response that carries its result."""
 
     def __init__(self, name: str, params: Any, result: Any) -> None:
-        generic: Any = BareRequest if params is None else Request
+        generic: Any = BareRequest if params is None else WireRequest
         named: Any = Literal[name]
         self.request_type = generic[named] if params is None else generic[named, params]
         self.response_type = Response[result]
@@ -107,7 +107,7 @@ _HELD: dict[str, tuple[Any, Any]] = {
     "problem": (messages.ProblemParams, messages.Empty | None),
     **{stage: (messages.PARAMS[stage], messages.RESULTS[stage]) for stage in ROWS},
 }
-METHODS = {name: Method(name, params, result) for name, (params, result) in _HELD.items()}
+METHODS = {name: WireMethod(name, params, result) for name, (params, result) in _HELD.items()}
 """All methods of a subject by name."""
 _FORGET = message(Sent, "Forget", "jsonrpc method params", "The only notification.",
                   jsonrpc=Literal["2.0"], method=Literal["forget"], params=messages.ForgetParams)  # fmt: skip

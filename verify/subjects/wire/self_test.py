@@ -14,7 +14,7 @@ import numpy as np
 from pydantic_core import from_json, to_json
 
 from spec import OracleParameters, OuterParameters, parse_problem
-from verify.subjects.protocol import Call, MissingCapabilityError, Stages, SubjectFaultError
+from verify.subjects.protocol import Call, MissingCapabilityError, StageCalls, SubjectFaultError
 from verify.subjects.stage_table import ROWS, STAGES, Stage
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, Conversation, split
@@ -239,12 +239,12 @@ def _stages(command: str, seconds: float) -> Iterator[SelfTestLine]:
     with WireSubject(command, time_limit=seconds) as subject:
         for stage in STAGES:
             if stage in subject.hello.capabilities:
-                yield _checked(stage, partial(_try, Stages(subject), stage))
+                yield _checked(stage, partial(_try, StageCalls(subject), stage))
         if subject.hello.makes_draws and "hypergradient" in subject.hello.capabilities:
-            yield _checked("seeded draws", partial(_seeded, Stages(subject)))
+            yield _checked("seeded draws", partial(_seeded, StageCalls(subject)))
 
 
-def _seeded(stages: Stages) -> str:
+def _seeded(stages: StageCalls) -> str:
     """Whether normals made from a seed are those that the seed stands for."""
     call = Call(
         alpha=0.5, y_star=np.array([0.1, -0.2, 0.3]), lam=np.array([0.2]), rho=np.array([1.0]),
@@ -271,7 +271,7 @@ def _seeded(stages: Stages) -> str:
     return "a seed gives the answer that its normals give"
 
 
-def _try(stages: Stages, stage: Stage) -> str:
+def _try(stages: StageCalls, stage: Stage) -> str:
     """Call a stage once on the tiny problem: whether the answer has the right form."""
     x, y, lam, rho = np.array([0.5, -0.25]), np.array([0.1, -0.2, 0.3]), np.array([0.2]), np.array([1.0])
     outer = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.1, eta=0.1, M=4, K=3)

@@ -17,7 +17,7 @@ from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import RationalVector, monomial, valuation
 from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate, Convexity, Polynomial, Side, Variable
-from verify.truth.penalty_functions import Family, convex_up_to, determinant, error, exact_counterpart
+from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, determinant, error, exact_counterpart
 from verify.truth.scenario import Quantity, Scenario
 
 _MAX_ROUNDS = 60
@@ -56,7 +56,7 @@ class _Ratio:
 
 
 @dataclass(frozen=True)
-class Bound:
+class WantedBound:
     """What is to be proven: the quantity's ``norm <= C alpha**exponent`` (side ``lower``: ``>=``).
 
     C is by default the best one to the precision asked for; ``modulus`` is the strong convexity of the penalty
@@ -71,7 +71,11 @@ class Bound:
 
 
 def certify(
-    family: Family, scenario: Scenario, bound: Bound, alpha_0: Fraction, precision: Fraction = Fraction(1, 10**6)
+    family: PenaltyFamily,
+    scenario: Scenario,
+    bound: WantedBound,
+    alpha_0: Fraction,
+    precision: Fraction = Fraction(1, 10**6),
 ) -> Certificate:
     """Prove a bound for all alpha in ``(0, alpha_0]``, the best C squared to a relative precision.
 
@@ -128,7 +132,7 @@ def certify(
     )
 
 
-def _activations(family: Family, scenario: Scenario, quantity: Quantity) -> list[tuple[Fraction, ...]]:
+def _activations(family: PenaltyFamily, scenario: Scenario, quantity: Quantity) -> list[tuple[Fraction, ...]]:
     mine, exact = scenario.rho or (), exact_counterpart(family, scenario).rho or ()
     if quantity in ("T2", "solution-shift"):
         return list(dict.fromkeys((mine, exact)))

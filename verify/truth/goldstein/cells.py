@@ -34,7 +34,7 @@ class TooManyCellsError(InvalidInputError):
 
 
 @dataclass(frozen=True)
-class Cell:
+class PieceCell:
     """One piece of F that meets the ball and has an interior: ``M z <= q``, where the gradient is ``H z + c``.
 
     No row of M vanishes.
@@ -69,7 +69,7 @@ class Cell:
         return M, q[:, 0], H, c[:, 0]
 
 
-def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]:
+def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[PieceCell]:
     """All cells with an interior that meet the closed ball, touching ones included.
 
     Refused if the lower level is infeasible at x or elsewhere in the ball, or there are too many independent row sets.
@@ -80,7 +80,7 @@ def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Cell]
         complementarity.solve(maps.W, maps.slope * centre + maps.offset)
     except InfeasibleLowerLevelError as error:
         raise InvalidInputError(error.argument, error.rule, ", ".join(map(str, x))) from None
-    found: dict[tuple[fmpq, ...], Cell] = {}
+    found: dict[tuple[fmpq, ...], PieceCell] = {}
     for count, S in enumerate(_independent_row_sets(maps, centre, radius)):
         if count >= MAX_ROW_SETS:
             raise TooManyCellsError("problem", f"must have at most {MAX_ROW_SETS} independent row sets", problem.p)
@@ -148,7 +148,7 @@ def _require_feasible(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius:
             raise InvalidInputError("radius", rule, radius)
 
 
-def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -> Cell | None:
+def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -> PieceCell | None:
     rows = maps.rows
     R = [i for i in range(maps.W.nrows()) if i not in S]
     if S:
@@ -181,7 +181,7 @@ def _cell(maps: _Maps, S: tuple[int, ...], centre: fmpq_mat, radius: Fraction) -
     touches = distance_2 == radius**2
     H = rows.f_xx + rows.f_xy * J + J.transpose() * rows.f_xy.transpose() + J.transpose() * rows.f_yy * J
     c = rows.f_x + rows.f_xy * r + J.transpose() * (rows.f_y + rows.f_yy * r)
-    return Cell(S, M, q, H, c, nearest, touches, nearest if touches and interior.point else interior.point)
+    return PieceCell(S, M, q, H, c, nearest, touches, nearest if touches and interior.point else interior.point)
 
 
 def _every_row_within(M: fmpq_mat, q: fmpq_mat, centre: fmpq_mat, radius: Fraction) -> bool:

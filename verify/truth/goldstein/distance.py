@@ -19,7 +19,7 @@ from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, number, point
 from verify.truth.algebra.roots import double_above, double_below, root_above, root_below
-from verify.truth.goldstein.cells import Cell, TooManyCellsError, cells_in_ball
+from verify.truth.goldstein.cells import PieceCell, TooManyCellsError, cells_in_ball
 from verify.truth.goldstein.estimate import MAX_PROVEN_SIZE, GoldsteinDistance, estimate
 from verify.truth.goldstein.minima import Box, Rays, least, normal_rays, proven_bound, shortest, shortest_exactly
 
@@ -87,7 +87,7 @@ def distance(
     return _by_cells(cells, at, delta, rays, tolerance)
 
 
-def _on_a_line(cells: list[Cell], x: Fraction, delta: Fraction, rays: Rays) -> GoldsteinDistance:
+def _on_a_line(cells: list[PieceCell], x: Fraction, delta: Fraction, rays: Rays) -> GoldsteinDistance:
     """On an interval each piece's gradient is monotone, so its extremes are attained at ends of cell and ball."""
     found: list[tuple[Fraction, Fraction]] = []
     for cell in cells:
@@ -118,7 +118,7 @@ def _on_a_line(cells: list[Cell], x: Fraction, delta: Fraction, rays: Rays) -> G
     )  # fmt: skip
 
 
-def _by_cells(cells: list[Cell], x: Vector, delta: Fraction, rays: Rays, tolerance: float) -> GoldsteinDistance:
+def _by_cells(cells: list[PieceCell], x: Vector, delta: Fraction, rays: Rays, tolerance: float) -> GoldsteinDistance:
     points: list[tuple[Vector, Vector]] = [
         (cell.inside, cell.gradient(cell.inside)) for cell in cells if cell.inside is not None
     ]
@@ -162,7 +162,7 @@ def _by_cells(cells: list[Cell], x: Vector, delta: Fraction, rays: Rays, toleran
 
 
 def _least_components(
-    cells: list[Cell], p: FloatArray, x: Vector, delta: Fraction
+    cells: list[PieceCell], p: FloatArray, x: Vector, delta: Fraction
 ) -> tuple[float, list[tuple[Vector, Vector]]]:
     """How far the shortest combination is from optimal, and the points where cells undercut it."""
     centre, r, size = np.array([float(v) for v in x]), float(delta), float(np.linalg.norm(p))
@@ -183,7 +183,7 @@ def _least_components(
     return gap, added
 
 
-def _pulled_inside(cell: Cell, z: FloatArray, x: Vector, delta: Fraction) -> Vector:
+def _pulled_inside(cell: PieceCell, z: FloatArray, x: Vector, delta: Fraction) -> Vector:
     """A rational point of cell and ball as near to z as rounding allows."""
     assert cell.inside is not None  # only such cells get here
     wanted = tuple(Fraction(float(v)) for v in z)
@@ -202,7 +202,7 @@ def _upper(points: list[tuple[Vector, Vector]], weights: FloatArray, rays: Rays)
     return shortest_exactly([points[i][1] for i in support], weights[support], rays)
 
 
-def _lower(cells: list[Cell], x: fmpq_mat, delta: Fraction, direction: Vector, rays: Rays) -> Fraction:
+def _lower(cells: list[PieceCell], x: fmpq_mat, delta: Fraction, direction: Vector, rays: Rays) -> Fraction:
     """Proven least component of all gradients along a direction of any length; 0 where nothing positive is proven."""
     u = column(rays.without(direction))
     length_2 = fraction((u.transpose() * u)[0, 0])

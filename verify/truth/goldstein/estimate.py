@@ -67,7 +67,7 @@ Seen: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 @dataclass(frozen=True)
-class Piece:
+class GradientPiece:
     """One quadratic piece of F in doubles: M z <= q, gradient H z + c."""
 
     M: FloatArray
@@ -81,7 +81,7 @@ class Pieces:
 
     def __init__(self, problem: Quadratic, radius: Fraction | None = None) -> None:
         self.a, self.radius = problem.arrays, radius
-        self.known: dict[tuple[int, ...], Piece] = {}
+        self.known: dict[tuple[int, ...], GradientPiece] = {}
         self.witness: dict[tuple[int, ...], FloatArray] = {}
         a = self.a
         solved = np.linalg.solve(a.g_yy, np.column_stack([a.B.T, a.g_xy.T, a.g_y]))
@@ -108,7 +108,7 @@ class Pieces:
         piece = self.known.get(S) or self.piece(S)
         return np.asarray(piece.H @ z + piece.c)
 
-    def piece(self, S: tuple[int, ...]) -> Piece:
+    def piece(self, S: tuple[int, ...]) -> GradientPiece:
         """The piece that holds the rows S."""
         a, rows = self.a, list(S)
         others = [i for i in range(len(a.b)) if i not in S]
@@ -122,7 +122,7 @@ class Pieces:
         H = a.f_xx + a.f_xy @ J + J.T @ a.f_xy.T + J.T @ a.f_yy @ J
         c = a.f_x + a.f_xy @ r + J.T @ (a.f_y + a.f_yy @ r)
         kept = np.linalg.norm(M, axis=1) > 1e-12
-        return Piece(M[kept], q[kept], (H + H.T) / 2, c)
+        return GradientPiece(M[kept], q[kept], (H + H.T) / 2, c)
 
 
 def estimate(
@@ -194,7 +194,7 @@ def _improving(candidates: list[Seen], p: FloatArray, tolerance: float) -> list[
 
 
 def _lowest(
-    pieces: Pieces, S: tuple[int, ...], piece: Piece, p: FloatArray, centre: FloatArray, r: float
+    pieces: Pieces, S: tuple[int, ...], piece: GradientPiece, p: FloatArray, centre: FloatArray, r: float
 ) -> tuple[list[Seen], float]:
     """Points where this piece's gradient is lowest along p, or a neighbour's may be, and the piece's lowest value."""
     a = piece.H @ p

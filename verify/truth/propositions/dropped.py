@@ -30,7 +30,7 @@ ALPHAS = (Fraction(1, 100), Fraction(1, 10), Fraction(1), Fraction(10), Fraction
 
 
 @dataclass(frozen=True)
-class Candidate:
+class DroppedCandidate:
     """A site with its name."""
 
     name: str
@@ -46,7 +46,7 @@ class Shown:
 
 
 def without(
-    statement: Statement, premises: Sequence[Premise], dropped: Premise, among: Sequence[Candidate] | None = None
+    statement: Statement, premises: Sequence[Premise], dropped: Premise, among: Sequence[DroppedCandidate] | None = None
 ) -> Shown | None:
     """The first candidate, by default of all, that breaks one premise of a repaired statement alone, and refutes it.
 
@@ -65,7 +65,7 @@ def without(
     return None
 
 
-def _shown(candidate: Candidate, formula: Node, broken: Node, others: Sequence[Node]) -> str | None:
+def _shown(candidate: DroppedCandidate, formula: Node, broken: Node, others: Sequence[Node]) -> str | None:
     if formula.order is None:
         return next((words for alpha in ALPHAS if (words := _at(candidate, formula, broken, others, alpha))), None)
     if _met(broken, candidate) is not False or not all(_met(node, candidate) for node in others):
@@ -81,7 +81,7 @@ def _shown(candidate: Candidate, formula: Node, broken: Node, others: Sequence[N
 _DECIDED: dict[tuple[Node, str, Fraction | None], bool | None] = {}
 
 
-def _met(premise: Node, candidate: Candidate, alpha: Fraction | None = None) -> bool | None:
+def _met(premise: Node, candidate: DroppedCandidate, alpha: Fraction | None = None) -> bool | None:
     """Whether a premise holds on a candidate at an alpha, or at all small ones: decided once for all statements."""
     key = premise, candidate.name, alpha
     if key not in _DECIDED:
@@ -92,7 +92,9 @@ def _met(premise: Node, candidate: Candidate, alpha: Fraction | None = None) -> 
     return _DECIDED[key]
 
 
-def _at(candidate: Candidate, formula: Node, broken: Node, others: Sequence[Node], alpha: Fraction) -> str | None:
+def _at(
+    candidate: DroppedCandidate, formula: Node, broken: Node, others: Sequence[Node], alpha: Fraction
+) -> str | None:
     if _met(broken, candidate, alpha) is not False or not all(_met(node, candidate, alpha) for node in others):
         return None
     try:
@@ -112,11 +114,11 @@ def _variables(formula: Node) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def candidates() -> tuple[Candidate, ...]:
+def candidates() -> tuple[DroppedCandidate, ...]:
     """The atlas's small problems, some of each drawn family, and paths to the kinks next to them."""
     names = [*ORDER, *(f"drawn:{family}:{seed}" for family in FAMILIES for seed in range(DRAWS))]
     sites = [(name, site) for name in names if (site := _site(name)) is not None]
-    plain = [Candidate(name, site) for name, site in sites]
+    plain = [DroppedCandidate(name, site) for name, site in sites]
     return (*plain, *(path for name, site in sites for path in _paths(name, site)))
 
 
@@ -134,7 +136,7 @@ def _quadratic(problem: Problem) -> Quadratic | None:
     return problem if isinstance(problem, Quadratic) else problem.quadratic
 
 
-def _paths(name: str, site: Site) -> Iterator[Candidate]:
+def _paths(name: str, site: Site) -> Iterator[DroppedCandidate]:
     """Paths to the nearest kink along each coordinate, from either side of it."""
     n = site.problem.n
     for i in range(n):
@@ -147,7 +149,7 @@ def _paths(name: str, site: Site) -> Iterator[Candidate]:
                 away = tuple(side * DISTANCE * d for d in direction)
                 at, step = (", ".join(map(str, point)) for point in (kink, away))
                 words = f"{name} on the path ({at}) + α^{power} ({step})"
-                yield Candidate(words, Site(site.problem, kink, path=(away, power)))
+                yield DroppedCandidate(words, Site(site.problem, kink, path=(away, power)))
 
 
 def _nearest_kink(site: Site, direction: Vector) -> Vector | None:

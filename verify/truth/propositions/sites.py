@@ -104,7 +104,7 @@ class Site:
             # What hangs on no error is as it is without.
             right = replace(self, errors=None, shares=0)._place(arithmetic, alpha, choices, variable)
             return right.with_given(known, **{name: given[name] for name in self.errors})
-        return Place(arithmetic, given, _Rows(given), {**REPAIRED_CHOICES, **choices}, known)
+        return Place(arithmetic, given, _RowSets(given), {**REPAIRED_CHOICES, **choices}, known)
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
@@ -151,7 +151,7 @@ class Stated:
         return Place(arithmetic, given, {}, {**REPAIRED_CHOICES, **choices})
 
 
-class _Rows(Mapping[str, Sequence[int]]):
+class _RowSets(Mapping[str, Sequence[int]]):
     """The sets of rows, found when one is first asked for."""
 
     def __init__(self, given: _Given) -> None:

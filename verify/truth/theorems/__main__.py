@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from verify.truth.theorems.adversary import SEED, Found, search
+from verify.truth.theorems.data_ties import HERE, Tie, TiedPlace, spelt, ties
 from verify.truth.theorems.mistypings import mistypings
-from verify.truth.theorems.ties import HERE, Place, Tie, spelt, ties
 
 RECORD = HERE / "places.json"
 BUDGET = 150
 """Places tried in each stage of a search."""
 
 
-def row(place: Place) -> dict[str, Any]:
+def row(place: TiedPlace) -> dict[str, Any]:
     """A place as plain data."""
     data: dict[str, Any] = {"kind": place.kind, "role": place.role, "draft": spelt(place.draft)}
     if place.leaf is not None:

@@ -15,12 +15,12 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.theorems.covering import cover
-from verify.truth.theorems.kinds import KINDS
-from verify.truth.theorems.meaning import Outcome, Statement
+from verify.truth.theorems.data_ties import NEAR, Tie, TiedPlace, judged
 from verify.truth.theorems.mistypings import Mistyping, mistypings
 from verify.truth.theorems.perturbing import FACTORS, MOVES, changes, perturbed
+from verify.truth.theorems.place_kinds import KINDS
 from verify.truth.theorems.repair import Equation, bound, equations, flat
-from verify.truth.theorems.ties import NEAR, Place, Tie, judged
+from verify.truth.theorems.statement_values import StatementOutcome, TheoremStatement
 
 SEED = 20260
 RANDOM_PLACES = 14
@@ -32,16 +32,17 @@ STEPS = 120
 MOST_CHANGES = 8
 MOST_LEAVES = 6
 """Relations of a conclusion that are looked at one by one."""
+Score = Callable[[StatementOutcome, TiedPlace], float]
 
 
 @dataclass
 class Found:
     """What a search found: places, mistypings no place tells apart, and any place that breaks the theorem."""
 
-    places: list[Place] = field(default_factory=list)
+    places: list[TiedPlace] = field(default_factory=list)
     survivors: list[str] = field(default_factory=list)
     mistypings: int = 0
-    broken: list[Place] = field(default_factory=list)
+    broken: list[TiedPlace] = field(default_factory=list)
     tried: int = 0
 
 
@@ -62,27 +63,27 @@ def search(tie: Tie, budget: int = 2500, seed: int = SEED) -> Found:
 class _Hunt:
     def __init__(self, tie: Tie, rng: random.Random, budget: int) -> None:
         self.tie, self.rng, self.found = tie, rng, Found()
-        self.stray: list[Place] = []
+        self.stray: list[TiedPlace] = []
         self.waiting: list[Mistyping] = []
-        self.highest: dict[int | None, tuple[float, Place]] = {}
+        self.highest: dict[int | None, tuple[float, TiedPlace]] = {}
         self.budget, self.end = budget, 0.0
         self.again()
         self.right = tie.statement()
-        self.statements: dict[str, Statement] = {}
-        self.outcomes: dict[tuple[Any, ...], Outcome] = {}
+        self.statements: dict[str, TheoremStatement] = {}
+        self.outcomes: dict[tuple[Any, ...], StatementOutcome] = {}
 
     def again(self, share: float = 1.0) -> None:
         """Allow so many more evaluations."""
         self.end = self.found.tried + share * self.budget
 
-    def wrong(self, mistyping: Mistyping) -> Statement:
+    def wrong(self, mistyping: Mistyping) -> TheoremStatement:
         return self.statements.setdefault(mistyping.name, self.tie.statement(mistyping.tree))
 
     def told(self, mistyping: Mistyping) -> bool:
         """Whether a place found so far breaks the mistyped tie."""
         return any(self.fault(place, mistyping) for place in self.found.places)
 
-    def fault(self, place: Place, mistyping: Mistyping) -> str:
+    def fault(self, place: TiedPlace, mistyping: Mistyping) -> str:
         """What breaks the mistyped tie at a place, with what is known there of the right one."""
         values = self.tie.letters(place)
         key = (place.kind, place.key, place.changes)
@@ -97,7 +98,7 @@ class _Hunt:
             there = self.wrong(mistyping).at(values)
         return judged(there, place, self.tie.floor, self.tie.ceiling)
 
-    def at(self, place: Place) -> Outcome | None:
+    def at(self, place: TiedPlace) -> StatementOutcome | None:
         """The statement at a new place; ``None`` where there is none or a premise fails."""
         self.found.tried += 1
         try:
@@ -106,7 +107,7 @@ class _Hunt:
             return None
         if outcome.missed:
             if len(outcome.missed) == 1 and not outcome.true and len(self.stray) < 40:
-                self.stray.append(Place(place.kind, place.draft, "outside"))
+                self.stray.append(TiedPlace(place.kind, place.draft, "outside"))
             return None
         if not outcome.true and len(self.found.broken) < 3:
             self.found.broken.append(place)
@@ -119,7 +120,7 @@ class _Hunt:
         for name in self.tie.kinds:
             kept = 0
             for _ in range((12 if inside < ENOUGH else 3) * RANDOM_PLACES):
-                place = Place(name, KINDS[name].draft(self.rng))
+                place = TiedPlace(name, KINDS[name].draft(self.rng))
                 outcome = self.at(place)
                 if outcome is not None and outcome.true and kept < RANDOM_PLACES:
                     self.keep(place, outcome)
@@ -130,15 +131,15 @@ class _Hunt:
             self.end = self.found.tried + ASCENT
             self.ascend(*self.climbing(leaf), 4, leaf=leaf)
 
-    def climbing(self, leaf: int | None) -> tuple[Callable[[Outcome, Place], float], Callable[[Outcome], bool]]:
+    def climbing(self, leaf: int | None) -> tuple[Score, Callable[[StatementOutcome], bool]]:
         """Value over bound of one relation, and whether it is close to 1."""
 
-        def height(outcome: Outcome) -> float:
+        def height(outcome: StatementOutcome) -> float:
             return outcome.ratio_of(leaf) or 0.0
 
         return lambda outcome, _: height(outcome), lambda outcome: height(outcome) > CLOSE
 
-    def plant(self, place: Place) -> None:
+    def plant(self, place: TiedPlace) -> None:
         """Put a place that is known on the list, where it still says something."""
         if place.role != "outside":
             outcome = self.at(place)
@@ -167,30 +168,29 @@ class _Hunt:
             [*bounds, *others] if 1 < count <= MOST_LEAVES and len({len(o.leaves) for o in outcomes}) == 1 else bounds
         )
 
-    def keep(self, place: Place, outcome: Outcome, leaf: int | None = None) -> None:
+    def keep(self, place: TiedPlace, outcome: StatementOutcome, leaf: int | None = None) -> None:
         """Put a place inside the premises on the list; near to equality where it is, in its named relation else."""
         ratio, floor = outcome.ratio_of(leaf), self.tie.floor if leaf is None else NEAR
         near = ratio is not None and ratio >= floor > 0
         self.found.places.append(
-            Place(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None)
+            TiedPlace(place.kind, place.draft, "near" if near else "inside", (), leaf if near else None)
         )
 
     def ascend(
-        self, score: Callable[[Outcome, Place], float], enough: Callable[[Outcome], bool], starts: int,
-        leaf: int | None = None,
-    ) -> None:  # fmt: skip
+        self, score: Score, enough: Callable[[StatementOutcome], bool], starts: int, leaf: int | None = None
+    ) -> None:
         """Climb from random places and from the best ones so far."""
         for k in range(starts):
             known = [place for place in self.found.places if place.role != "outside"]
             name = self.rng.choice(self.tie.kinds)
             from_known = k % 2 and known
-            place = self.rng.choice(known) if from_known else Place(name, KINDS[name].draft(self.rng))
+            place = self.rng.choice(known) if from_known else TiedPlace(name, KINDS[name].draft(self.rng))
             best, outcome = place, self.at(place)
             height = -1.0 if outcome is None else score(outcome, place)
             for _ in range(STEPS):
                 if self.found.tried > self.end:
                     break
-                place = Place(best.kind, perturbed(best.draft, self.rng))
+                place = TiedPlace(best.kind, perturbed(best.draft, self.rng))
                 outcome = self.at(place)
                 if outcome is None or not outcome.true:
                     continue
@@ -210,13 +210,13 @@ class _Hunt:
         self.again(0.3)
         wrong, leaf = self.wrong(mistyping), self.leaf_of(mistyping)
         floor = self.tie.floor if leaf is None else NEAR
-        hit: list[Place] = []
+        hit: list[TiedPlace] = []
 
-        def score(outcome: Outcome, place: Place) -> float:
+        def score(outcome: StatementOutcome, place: TiedPlace) -> float:
             known = outcome.missed if mistyping.premise is None else None
             there = wrong.at(self.tie.letters(place), known)
             right, other = outcome.ratio_of(leaf) or 0.0, there.ratio_of(leaf) or 0.0
-            there_too = Place(place.kind, place.draft, "near" if right >= floor else "inside", (), leaf)
+            there_too = TiedPlace(place.kind, place.draft, "near" if right >= floor else "inside", (), leaf)
             if judged(there, there_too, floor, self.tie.ceiling):
                 hit.append(place)
                 return 9.0
@@ -259,7 +259,7 @@ class _Hunt:
         gone = {wrong.name for wrong in alive if wrong.premise is not None} - {wrong.name for wrong in self.waiting}
         return [wrong for wrong in alive if wrong.name not in gone]
 
-    def _tell(self, place: Place, outcome: Outcome) -> None:
+    def _tell(self, place: TiedPlace, outcome: StatementOutcome) -> None:
         """Put a place outside one premise on the list, if it tells a mistyping of that premise."""
         (premise,), ratio = outcome.missed, outcome.ratio or 0.0
         if outcome.true:
@@ -271,14 +271,14 @@ class _Hunt:
             self.found.places.append(place)
             self.waiting = [wrong for wrong in self.waiting if wrong not in told]
 
-    def _there(self, place: Place) -> Outcome | None:
+    def _there(self, place: TiedPlace) -> StatementOutcome | None:
         self.found.tried += 1
         try:
             return self.right.at(self.tie.letters(place))
         except (InvalidInputError, ArithmeticError, ValueError, LookupError, TypeError):
             return None
 
-    def _wandering(self) -> Iterator[Place]:
+    def _wandering(self) -> Iterator[TiedPlace]:
         """A letter or two changed at random, and others made anew from the premises that this broke."""
         inside = [place for place in self.found.places if place.role != "outside"]
         letters, given = _letters(self.tie), equations(self.tie.tree)
@@ -288,7 +288,7 @@ class _Hunt:
             if len(base.changes) > MOST_CHANGES or self.rng.random() < 0.5:
                 base = self.rng.choice(inside)
             draft = base.draft if self.rng.random() < 0.6 else perturbed(base.draft, self.rng)
-            place = Place(base.kind, draft, "outside", base.changes)
+            place = TiedPlace(base.kind, draft, "outside", base.changes)
             try:
                 values = place.values
                 spaces = [name for name, kind in bound(self.tie.tree) if kind == "space"]
@@ -305,7 +305,7 @@ class _Hunt:
                 continue
             yield place
 
-    def _repaired(self, place: Place, target: int | None, given: tuple[Equation, ...]) -> Place:
+    def _repaired(self, place: TiedPlace, target: int | None, given: tuple[Equation, ...]) -> TiedPlace:
         """Make letters anew, one for each broken premise but the one that is to break."""
         changed = {name for name, sign, _ in place.changes if sign != "solved"}
         for _ in range(4):
@@ -320,7 +320,7 @@ class _Hunt:
             place = replace(place, changes=(*place.changes, (equation.name, "solved", fmpq(equation.premise))))
         return place
 
-    def _changed(self) -> Iterator[Place]:
+    def _changed(self) -> Iterator[TiedPlace]:
         inside = [place for place in self.found.places if place.role != "outside"]
         inside.sort(key=lambda place: place.role != "near")
         for rank in range(len(FACTORS) + len(MOVES) + 1):
@@ -329,7 +329,7 @@ class _Hunt:
                 for name, kind in _letters(self.tie):
                     listed = list(changes(values[name], kind)) if name in values else []
                     if rank < len(listed):
-                        yield Place(place.kind, place.draft, "outside", ((name, *listed[rank]),))
+                        yield TiedPlace(place.kind, place.draft, "outside", ((name, *listed[rank]),))
 
     def thin(self, all_of_them: list[Mistyping]) -> None:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""

@@ -7,8 +7,8 @@ from itertools import product
 from flint import fmpq
 
 from verify.truth.theorems.library import add, inner, mean, norm, scale, vsum
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, basis
+from verify.truth.theorems.posed_problems import Draft, basis
+from verify.truth.theorems.statement_values import Values
 from verify.truth.theorems.step_places import above, part, positive, ramps
 
 

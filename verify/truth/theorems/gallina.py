@@ -1,7 +1,7 @@
 """Statements as the proof kernel prints them, read into trees.
 
 The part of Gallina that statements of real algebra use: quantifiers, implications, relations, arithmetic, application,
-``fun`` and ``let``. A tree is a :class:`Node`; what stands in it is decided by its ``kind``.
+``fun`` and ``let``. A tree is a :class:`GallinaNode`; what stands in it is decided by its ``kind``.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Binder: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Node:
+class GallinaNode:
     """One node: ``word`` is a name, a numeral or an operator, ``binders`` those of a quantifier or a function."""
 
     kind: str
     word: str = ""
-    parts: tuple[Node, ...] = ()
+    parts: tuple[GallinaNode, ...] = ()
     binders: tuple[Binder, ...] = ()
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> GallinaNode:
     """Read a statement; refused where it is no such text."""
     reader = _Reader(_tokens(text))
     tree = reader.expression()
@@ -63,24 +63,24 @@ class _Reader:
             raise InvalidInputError("statement", f"must have {expected or 'more'} here", " ".join(self.rest[:6]))
         return self.rest.pop(0)
 
-    def expression(self) -> Node:
+    def expression(self) -> GallinaNode:
         word = self.next()
         if word in ("forall", "exists", "fun"):
             self.take()
             binders = self.binders()
             self.take("=>" if word == "fun" else ",")
-            return Node(word, parts=(self.expression(),), binders=binders)
+            return GallinaNode(word, parts=(self.expression(),), binders=binders)
         if word == "let":
             self.take()
             name = plain(self.take())
             self.take(":=")
             value = self.expression()
             self.take("in")
-            return Node("let", name, (value, self.expression()))
+            return GallinaNode("let", name, (value, self.expression()))
         left = self.equivalence()
         if self.next() == "->":
             self.take()
-            return Node("implies", parts=(left, self.expression()))
+            return GallinaNode("implies", parts=(left, self.expression()))
         return left
 
     def binders(self) -> tuple[Binder, ...]:
@@ -103,69 +103,69 @@ class _Reader:
             found += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]
         return tuple(found)
 
-    def equivalence(self) -> Node:
+    def equivalence(self) -> GallinaNode:
         left = self.disjunction()
         if self.next() != "<->":
             return left
         self.take()
-        return Node("iff", parts=(left, self.disjunction()))
+        return GallinaNode("iff", parts=(left, self.disjunction()))
 
-    def disjunction(self) -> Node:
+    def disjunction(self) -> GallinaNode:
         left = self.conjunction()
         if self.next() != "\\/":
             return left
         self.take()
-        return Node("or", parts=(left, self.disjunction()))
+        return GallinaNode("or", parts=(left, self.disjunction()))
 
-    def conjunction(self) -> Node:
+    def conjunction(self) -> GallinaNode:
         left = self.relation()
         if self.next() != "/\\":
             return left
         self.take()
-        return Node("and", parts=(left, self.conjunction()))
+        return GallinaNode("and", parts=(left, self.conjunction()))
 
-    def relation(self) -> Node:
+    def relation(self) -> GallinaNode:
         sides, signs = [self.sum()], []
         while self.next() in _RELATIONS:
             signs.append(self.take())
             sides.append(self.sum())
         if not signs:
             return sides[0]
-        tree = Node("relation", signs[-1], (sides[-2], sides[-1]))
+        tree = GallinaNode("relation", signs[-1], (sides[-2], sides[-1]))
         for k in range(len(signs) - 2, -1, -1):
-            tree = Node("and", parts=(Node("relation", signs[k], (sides[k], sides[k + 1])), tree))
+            tree = GallinaNode("and", parts=(GallinaNode("relation", signs[k], (sides[k], sides[k + 1])), tree))
         return tree
 
-    def sum(self) -> Node:
+    def sum(self) -> GallinaNode:
         left = self.product()
         while self.next() in ("+", "-"):
-            left = Node("binary", self.take(), (left, self.product()))
+            left = GallinaNode("binary", self.take(), (left, self.product()))
         return left
 
-    def product(self) -> Node:
+    def product(self) -> GallinaNode:
         left = self.unary()
         while self.next() in ("*", "/"):
-            left = Node("binary", self.take(), (left, self.unary()))
+            left = GallinaNode("binary", self.take(), (left, self.unary()))
         return left
 
-    def unary(self) -> Node:
+    def unary(self) -> GallinaNode:
         if self.next() in ("-", "/"):
-            return Node("unary", self.take(), (self.unary(),))
+            return GallinaNode("unary", self.take(), (self.unary(),))
         head = self.atom()
         arguments = []
         while re.match(r"[\w(]", self.next()) and self.next() not in ("in", "forall", "exists", "fun", "let"):
             arguments.append(self.atom())
-        return Node("call", parts=(head, *arguments)) if arguments else head
+        return GallinaNode("call", parts=(head, *arguments)) if arguments else head
 
-    def atom(self) -> Node:
+    def atom(self) -> GallinaNode:
         word = self.take()
         if word == "(":
             tree = self.expression()
             self.take(")")
         elif word.isdigit():
-            tree = Node("numeral", word)
+            tree = GallinaNode("numeral", word)
         else:
-            tree = Node("name", plain(word))
+            tree = GallinaNode("name", plain(word))
         if self.next() == "%nat":
             self.take()
         return tree
@@ -176,7 +176,7 @@ def plain(name: str) -> str:
     return name.rsplit(".", maxsplit=1)[-1].replace("'", "_prime")
 
 
-def names(node: Node) -> list[str]:
+def names(node: GallinaNode) -> list[str]:
     """Every name in a tree, as often as it stands there."""
     own = [node.word] if node.kind == "name" else []
     return own + [name for part in node.parts for name in names(part)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from verify.truth.theorems.gallina import Node
+from verify.truth.theorems.gallina import GallinaNode
 
 _TURNED = {"<=": ">=", "<": ">", "=": "<>", "<>": "="}
 _ALPHAS = {"alpha", "u"}
-_ZERO = Node("numeral", "0")
+_ZERO = GallinaNode("numeral", "0")
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class Mistyping:
     """A statement with one mistake; ``premise`` is the premise it sits in, ``None`` for the conclusion."""
 
     name: str
-    tree: Node
+    tree: GallinaNode
     premise: int | None
 
 
-def mistypings(tree: Node) -> list[Mistyping]:
+def mistypings(tree: GallinaNode) -> list[Mistyping]:
     """All of them, named by kind and place; names are unique."""
     found: dict[str, Mistyping] = {}
     for change, changed, premise in _spine(tree, [0]):
@@ -34,7 +34,7 @@ def mistypings(tree: Node) -> list[Mistyping]:
     return list(found.values())
 
 
-def _spine(node: Node, seen: list[int]) -> Iterator[tuple[str, Node, int | None]]:
+def _spine(node: GallinaNode, seen: list[int]) -> Iterator[tuple[str, GallinaNode, int | None]]:
     """Along quantifiers, implications and conjunctions; ``seen`` counts premises as they are evaluated."""
     parts = node.parts
     match node.kind:
@@ -66,28 +66,28 @@ def _spine(node: Node, seen: list[int]) -> Iterator[tuple[str, Node, int | None]
                 yield change, changed, None
 
 
-def _is_sign(premise: Node) -> bool:
+def _is_sign(premise: GallinaNode) -> bool:
     """Whether a premise asks for a sign alone, which no positive factor changes."""
     return premise.kind == "relation" and [part.kind for part in premise.parts] == ["numeral", "name"]
 
 
-def _is_one(node: Node) -> bool:
+def _is_one(node: GallinaNode) -> bool:
     """Whether a side has one term."""
     return not (node.kind == "binary" and node.word in "+-")
 
 
-def _terms(node: Node) -> Iterator[tuple[str, Node]]:
+def _terms(node: GallinaNode) -> Iterator[tuple[str, GallinaNode]]:
     """Each summand of a side doubled and halved: constants that are one and so not written."""
     if node.kind == "binary" and node.word in "+-":
         for k, part in enumerate(node.parts):
             for change, changed in _terms(part):
                 yield change, replace(node, parts=(changed, node.parts[1]) if k == 0 else (node.parts[0], changed))
     elif node != _ZERO:
-        yield f"{text(node)} doubled", Node("binary", "*", (Node("numeral", "2"), node))
-        yield f"{text(node)} halved", Node("binary", "/", (node, Node("numeral", "2")))
+        yield f"{text(node)} doubled", GallinaNode("binary", "*", (GallinaNode("numeral", "2"), node))
+        yield f"{text(node)} halved", GallinaNode("binary", "/", (node, GallinaNode("numeral", "2")))
 
 
-def _inside(node: Node, at: str) -> Iterator[tuple[str, Node]]:
+def _inside(node: GallinaNode, at: str) -> Iterator[tuple[str, GallinaNode]]:
     if node.kind == "numeral":
         if node.word != "0":
             yield f"{node.word} doubled", replace(node, word=str(2 * int(node.word)))
@@ -97,9 +97,9 @@ def _inside(node: Node, at: str) -> Iterator[tuple[str, Node]]:
     elif node.kind == "forall" and _ALPHAS & {name for name, _ in node.binders}:
         return  # another alpha than the paper's
     elif node.kind == "name" and node.word in _ALPHAS:
-        alpha = node if node.word == "alpha" else Node("call", parts=(Node("name", "sqrt"), node))
-        yield f"{node.word} times alpha", Node("binary", "*", (node, alpha))
-        yield f"{node.word} over alpha", Node("binary", "/", (node, alpha))
+        alpha = node if node.word == "alpha" else GallinaNode("call", parts=(GallinaNode("name", "sqrt"), node))
+        yield f"{node.word} times alpha", GallinaNode("binary", "*", (node, alpha))
+        yield f"{node.word} over alpha", GallinaNode("binary", "/", (node, alpha))
     elif node.kind == "binary" and node.word in "+-":
         yield f"{text(node)} turned", replace(node, word="-" if node.word == "+" else "+")
     elif node.kind == "unary" and node.word == "-":
@@ -109,7 +109,7 @@ def _inside(node: Node, at: str) -> Iterator[tuple[str, Node]]:
             yield change, replace(node, parts=(*node.parts[:k], changed, *node.parts[k + 1 :]))
 
 
-def text(node: Node) -> str:
+def text(node: GallinaNode) -> str:
     """The node as text, to name it."""
     parts = [text(part) for part in node.parts]
     match node.kind:

@@ -9,10 +9,10 @@ from flint import fmpq
 from spec import InvalidInputError
 from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.stages import weights as exact_weights
-from verify.truth.theorems import letters, scenes
+from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Coords, Point, add, inner, norm, scale, sub
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.posed_problems import Draft, Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.statement_values import Values
 from verify.truth.theorems.step_places import above, part, positive
 
 
@@ -40,8 +40,8 @@ def moving_weights(scene: Scene) -> Values:
     moved = [i for i in range(p) if rho1[i] != rho2[i]]
     h1, free = (sub(h0, linear(B, m)(sub(entries(point), scene.y_star))) for point in (y1, y))
     lam = tuple(rational(value) for value in scene.lower.lam)
-    there = letters.constants(scene)
-    LB, of_rows = scenes.largest(B, m)
+    there = theorem_variables.constants(scene)
+    LB, of_rows = posed_problems.largest(B, m)
     return there | {
         "n": p, "naturals": range(p), "B": lambda v: Coords(linear(B, m)(v)), "LB": LB, "u": u, "eps": eps,
         "Bt": adjoint(B, m), "W": [Coords(v) for v in basis(p)], "V": [*there["V"], *([of_rows] if of_rows else [])],
@@ -52,7 +52,7 @@ def moving_weights(scene: Scene) -> Values:
         "H_free": max((abs(free[i]) for i in moved), default=fmpq(0)),
         "of_free": sub(entries(first.gradient_y(y)), entries(second.gradient_y(y))),
         "of_second": sub(entries(first.gradient_y(y2)), entries(second.gradient_y(y2))),
-        "A": lambda x: Coords(linear(A, scene.problem.n)(x)), "LA": scenes.largest(A, scene.problem.n)[0],
+        "A": lambda x: Coords(linear(A, scene.problem.n)(x)), "LA": posed_problems.largest(A, scene.problem.n)[0],
         "of_estimate": sub(entries(reweighted.estimate(y1)), entries(first.estimate(y1))),
         "low": min((rho1[i] for i in moved), default=fmpq(1)),
         "m": max((abs(rho2[i] - rho1[i]) for i in moved), default=fmpq(0)),
@@ -81,7 +81,7 @@ def first_estimate(scene: Scene) -> Values:
     """The change of the estimate at the first minimiser, through the weights alone."""
     there = moving_weights(scene)
     n = scene.problem.n
-    _, of_rows = scenes.largest(scene.block("A"), n)
+    _, of_rows = posed_problems.largest(scene.block("A"), n)
     return there | {"change": there["of_estimate"], "X": [*basis(n), *([of_rows] if of_rows else [])]}
 
 
@@ -127,7 +127,7 @@ def of_existence(scene: Scene) -> Values:
     scene.convex()
     m, u = scene.problem.m, scene.u
     Hu = combined((fmpq(1), scene.block("f_yy")), (1 / u, scene.block("g_yy")))
-    mu, _, ends = scenes.eigenvalues(Hu)
+    mu, _, ends = posed_problems.eigenvalues(Hu)
     rows, weights = scene.rows_of("B"), [scene.rho[i] / (u * u) for i in scene.active]
     e = sub(entries(scene.lagrangian(exact=True).minimiser()), scene.y_star)
     return {
@@ -140,10 +140,10 @@ def of_existence(scene: Scene) -> Values:
 
 def of_blend_weight(scene: Scene) -> Values:
     """The blend's weight in closed form, from the answer z to its row."""
-    there, m = letters.of_blend(scene), scene.problem.m
+    there, m = theorem_variables.of_blend(scene), scene.problem.m
     columns = [there["H"](v) for v in basis(m)]
     b = scene.block("B")[scene.active[0]]
-    return there | {"z": scenes.solved(tuple(zip(*columns, strict=True)), scale(fmpq(-1), b))}
+    return there | {"z": posed_problems.solved(tuple(zip(*columns, strict=True)), scale(fmpq(-1), b))}
 
 
 def far(draft: Draft) -> Values:
@@ -160,7 +160,7 @@ def kink_at(draft: Draft) -> Values:
 
 
 def _column(values: Point) -> Any:
-    return scenes.RATIONALS.vector([fraction(value) for value in values])
+    return posed_problems.RATIONALS.vector([fraction(value) for value in values])
 
 
 __all__ = ["above", "norm"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.truth.theorems.scenes import Draft
+from verify.truth.theorems.posed_problems import Draft
 
 FACTORS = tuple(
     fmpq(*pair)

@@ -13,9 +13,9 @@ from typing import Any
 
 from flint import fmpq
 
-from verify.truth.theorems.gallina import Node, names
+from verify.truth.theorems.gallina import GallinaNode, names
 from verify.truth.theorems.library import Point
-from verify.truth.theorems.meaning import Statement, Values, compiled
+from verify.truth.theorems.statement_values import TheoremStatement, Values, compiled
 
 Signature = tuple[tuple[str, str], ...]
 
@@ -29,12 +29,12 @@ class Equation:
 
     premise: int
     name: str
-    difference: Node
+    difference: GallinaNode
     slots: tuple[str, ...] = ()
     across: str = ""
     others: tuple[str, ...] = ()
 
-    def solved(self, statement: Statement, values: Values) -> Any:
+    def solved(self, statement: TheoremStatement, values: Values) -> Any:
         """The letter's value; ``ArithmeticError`` where the equation leaves it open."""
         known = statement.known(values)
         for name, tree in lets(statement.tree):
@@ -42,7 +42,7 @@ class Equation:
         if not self.across:
             return eval(compiled(self.difference), known)
         arguments = (*self.slots, self.across)
-        difference = Node("fun", parts=(self.difference,), binders=tuple((name, "") for name in arguments))
+        difference = GallinaNode("fun", parts=(self.difference,), binders=tuple((name, "") for name in arguments))
         old = values[self.name]
         size = len(old) if isinstance(old, tuple) else len(old(*self._some(known)))
 
@@ -72,7 +72,7 @@ def _basis(size: int) -> list[Point]:
     return [tuple(fmpq(int(i == j)) for j in range(size)) for i in range(size)]
 
 
-def lets(tree: Node) -> Iterator[tuple[str, Node]]:
+def lets(tree: GallinaNode) -> Iterator[tuple[str, GallinaNode]]:
     """Names that the statement's spine sets."""
     while tree.kind in ("forall", "implies", "let"):
         if tree.kind == "let":
@@ -80,7 +80,7 @@ def lets(tree: Node) -> Iterator[tuple[str, Node]]:
         tree = tree.parts[-1]
 
 
-def bound(tree: Node) -> Signature:
+def bound(tree: GallinaNode) -> Signature:
     """Letters of the spine with their types."""
     found: list[tuple[str, str]] = []
     while tree.kind in ("forall", "implies", "let"):
@@ -90,7 +90,7 @@ def bound(tree: Node) -> Signature:
 
 
 @lru_cache(maxsize=256)
-def equations(tree: Node) -> tuple[Equation, ...]:
+def equations(tree: GallinaNode) -> tuple[Equation, ...]:
     """Every letter that some premise gives."""
     letters, found, at = dict(bound(tree)), [], 0
     while tree.kind in ("forall", "implies", "let"):
@@ -101,7 +101,7 @@ def equations(tree: Node) -> tuple[Equation, ...]:
     return tuple(found)
 
 
-def _of_premise(at: int, premise: Node, letters: dict[str, str]) -> Iterator[Equation]:
+def _of_premise(at: int, premise: GallinaNode, letters: dict[str, str]) -> Iterator[Equation]:
     inner: dict[str, str] = {}
     while premise.kind == "forall":
         inner |= dict(premise.binders)
@@ -114,7 +114,7 @@ def _of_premise(at: int, premise: Node, letters: dict[str, str]) -> Iterator[Equ
             if side.kind == "name" and letters.get(side.word) == "R" and side.word not in names(other):
                 yield Equation(at, side.word, other)
         return
-    difference = Node("binary", "-", (left, right))
+    difference = GallinaNode("binary", "-", (left, right))
     for product in _products(difference):
         for letter, vector in (product, product[::-1]):
             head, slots = (letter.parts[0], letter.parts[1:]) if letter.kind == "call" else (letter, ())
@@ -125,7 +125,7 @@ def _of_premise(at: int, premise: Node, letters: dict[str, str]) -> Iterator[Equ
                 yield Equation(at, head.word, difference, words, vector.word, tuple(inner[w] for w in words))
 
 
-def _products(node: Node) -> Iterator[tuple[Node, Node]]:
+def _products(node: GallinaNode) -> Iterator[tuple[GallinaNode, GallinaNode]]:
     if node.kind == "call" and node.parts[0].word == "inner":
         yield node.parts[1], node.parts[2]
     for part in node.parts:

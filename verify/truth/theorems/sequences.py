@@ -11,8 +11,8 @@ from typing import Any
 from flint import fmpq
 
 from verify.truth.theorems.library import Point, add, clip, inner, mean, norm, scale, sub, vsum
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, basis, outward
+from verify.truth.theorems.posed_problems import Draft, basis, outward
+from verify.truth.theorems.statement_values import Values
 
 
 def _above(value: Any) -> fmpq:

@@ -12,11 +12,11 @@ from spec.atlas import find
 from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import Lagrangian
-from verify.truth.theorems import letters, scenes
+from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Coords, Point, add, clip, norm, scale, sqrt, sub
-from verify.truth.theorems.meaning import Values
 from verify.truth.theorems.moving_places import _weighted
-from verify.truth.theorems.scenes import Draft, Scene, adjoint, basis, entries, linear
+from verify.truth.theorems.posed_problems import Draft, Scene, adjoint, basis, entries, linear
+from verify.truth.theorems.statement_values import Values
 from verify.truth.theorems.step_places import positive
 
 
@@ -69,13 +69,13 @@ def split(scene: Scene) -> Values:
     rho2 = tuple(abs(value) for value in scene.of("share", p))
     first, second = scene, _weighted(scene, rho2)
     at = (
-        entries(each.lagrangian(exact=True).estimate(scenes.Flint(_column(y))))
+        entries(each.lagrangian(exact=True).estimate(posed_problems.Flint(_column(y))))
         for each, y in ((first, y1), (second, y2))
     )
     est1, est2 = at
     B, A = scene.block("B"), scene.block("A")
     h = sub(tuple(rational(value) for value in lower.h), linear(B, m)(sub(y1, scene.y_star)))
-    return letters.constants(scene) | {
+    return theorem_variables.constants(scene) | {
         "n": p, "A": lambda x: Coords(linear(A, n)(x)), "B": lambda v: Coords(linear(B, m)(v)), "X": basis(n),
         "Rt": adjoint(scene.block("f_xy"), m), "St": adjoint(scene.block("g_xy"), m), "d": sub(y2, y1),
         "h": Coords(h), "rho1": Coords(first.rho), "rho2": Coords(second.rho), "t2": sub(est2, est1),
@@ -84,7 +84,7 @@ def split(scene: Scene) -> Values:
 
 def parent(scene: Scene) -> Values:
     """The deterministic method's gradient, through that of the value function, beside the suite's estimate."""
-    there, n, u = letters.at_point(scene), scene.problem.n, scene.u
+    there, n, u = theorem_variables.at_point(scene), scene.problem.n, scene.u
     y, lam = add(scene.y_star, there["e"]), tuple(rational(scene.lower.lam[i]) for i in scene.active)
     fx, gxy, gx = scene.grad("f", "x", y), scene.grad("g", "x", y), scene.grad("g", "x", scene.y_star)
     gy = scene.grad("g", "y", scene.y_star)
@@ -158,4 +158,4 @@ def residual_instance(draft: Draft) -> Values:
 
 
 def _column(values: Point) -> Any:
-    return scenes.column([fraction(value) for value in values])
+    return posed_problems.column([fraction(value) for value in values])

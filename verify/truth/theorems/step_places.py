@@ -12,10 +12,10 @@ from flint import fmpq
 from spec import InvalidInputError
 from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.stages import weights as exact_weights
-from verify.truth.theorems import letters, scenes
+from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Point, add, inner, norm, scale, sqrt, sub, vsum
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, Scene, adjoint, basis, entries, linear, outward
+from verify.truth.theorems.posed_problems import Draft, Scene, adjoint, basis, entries, linear, outward
+from verify.truth.theorems.statement_values import Values
 
 
 def above(value: Any) -> fmpq:
@@ -59,15 +59,15 @@ def one_multiplier(scene: Scene) -> Values:
     rows, m = scene.rows_of("B"), scene.problem.m
     pull = scene.grad("g", "y", scene.y_star)
     gram = tuple(tuple(inner(p, q) for q in rows) for p in rows)
-    again = scenes.solved(gram, linear(rows, m)(pull)) if rows else ()
-    return letters.constants(scene) | {"l1": lam, "l2": again}
+    again = posed_problems.solved(gram, linear(rows, m)(pull)) if rows else ()
+    return theorem_variables.constants(scene) | {"l1": lam, "l2": again}
 
 
 def value_function(draft: Draft) -> Values:
     """f(x, y) = <p, x> + <q, y> along y*(x) = Y x, linear all."""
     p, q, Y, size = draft["p"], draft["q"], draft["Y"], len(draft["p"])
     points = [*basis(size), draft["x"], draft["x_prime"], scale(fmpq(-1), p), q]
-    top = scenes.largest(Y, size)
+    top = posed_problems.largest(Y, size)
     samples = [*points, *([top[1]] if top[1] else [])]
     return {
         "f": lambda x, y: inner(p, x) + inner(q, y), "ys": linear(Y, size), "Lfx": above(norm(p)),
@@ -78,7 +78,7 @@ def value_function(draft: Draft) -> Values:
 def two_blocks(draft: Draft) -> Values:
     """A pair (x, y) and the two blocks of a Jacobian."""
     A, B = draft["A"], draft["B"]
-    (a, of_a), (b, of_b) = scenes.largest(A, 2), scenes.largest(B, 2)
+    (a, of_a), (b, of_b) = posed_problems.largest(A, 2), posed_problems.largest(B, 2)
     ends = [v for v in (of_a, of_b) if v]
     return {
         "A": linear(A, 2), "B": linear(B, 2), "a": a, "b": b, "x": draft["x"], "y": draft["y"],
@@ -99,16 +99,16 @@ def one_row(scene: Scene) -> Values:
 
 def linear_part(scene: Scene) -> Values:
     """What an error of the multipliers adds to grad_y L."""
-    there, m, B = letters.of_multipliers(scene), scene.problem.m, scene.rows_of("B")
+    there, m, B = theorem_variables.of_multipliers(scene), scene.problem.m, scene.rows_of("B")
     across = tuple(tuple(row[j] for row in B) for j in range(m))
-    LB, of_rows = scenes.largest(across, len(B))
+    LB, of_rows = posed_problems.largest(across, len(B))
     C = above(norm(there["dl"])) / scene.alpha**3
     return there | {"LB": LB, "C": C, "W": [*basis(len(B)), *([of_rows] if of_rows else [])]}
 
 
 def value_part(scene: Scene) -> Values:
     """grad_x g at y* and at a point within alpha cubed."""
-    off = letters._within(scene.of("y_star_off", scene.problem.m), scene.alpha**3)
+    off = theorem_variables._within(scene.of("y_star_off", scene.problem.m), scene.alpha**3)
     y = add(scene.y_star, off)
     gx, gx_prime = scene.grad("g", "x", y), scene.grad("g", "x", scene.y_star)
     distance = min(above(norm(off)), scene.alpha**3)
@@ -126,7 +126,7 @@ def errors_apart(scene: Scene) -> Values:
     m, p = scene.problem.m, scene.problem.p
     exact, inexact = scene.lagrangian(exact=True), scene.lagrangian(exact=False)
     wrong_pair = scene.lagrangian(exact=False, exact_pair=False)
-    y = inexact.minimiser(scenes.Flint(letters._column(scene.of("left", m))))
+    y = inexact.minimiser(posed_problems.Flint(theorem_variables._column(scene.of("left", m))))
     y_hat, y_pen = inexact.minimiser(), exact.minimiser()
     assert len(scene.of("dl", p)) == p
     return {
@@ -138,7 +138,7 @@ def errors_apart(scene: Scene) -> Values:
 
 def change_of_gradient(scene: Scene) -> Values:
     """Strong monotonicity of grad_y g, between y* and y."""
-    there = letters.at_point(scene)
+    there = theorem_variables.at_point(scene)
     return there | {"change": there["dg"], "d": there["e"]}
 
 

@@ -12,9 +12,9 @@ from spec.atlas import find
 from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.formulas import Lagrangian
 from verify.truth.point_values import PointValues
-from verify.truth.theorems import scenes
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, Scene, entries
+from verify.truth.theorems import posed_problems
+from verify.truth.theorems.posed_problems import Draft, Scene, entries
+from verify.truth.theorems.statement_values import Values
 
 REALS = [fmpq(-2), fmpq(1, 3), fmpq(1), fmpq(7, 4)]
 
@@ -35,7 +35,7 @@ def _stages(scene: Scene) -> tuple[Lagrangian[Any], tuple[fmpq, ...]]:
 
 
 def _estimate(lagrangian: Lagrangian[Any], y: tuple[fmpq, ...], dual: str = "cancelled") -> fmpq:
-    found: fmpq = entries(lagrangian.estimate(scenes.RATIONALS.vector([fraction(a) for a in y]), dual))[0]  # type: ignore[arg-type]
+    found: fmpq = entries(lagrangian.estimate(posed_problems.RATIONALS.vector([fraction(a) for a in y]), dual))[0]  # type: ignore[arg-type]
     return found
 
 

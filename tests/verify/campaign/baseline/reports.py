@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, Evidence, Point, RateEvidence
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 ALPHAS = (0.2, 0.1, 0.05, 0.025, 0.0125)

@@ -11,7 +11,7 @@ from verify.campaign.baseline.comparison import Comparison, compare
 from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.evidence.model import RateEvidence
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 S, R, U, N, V = Verdict.SUPPORTED, Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE, Verdict.VACUOUS

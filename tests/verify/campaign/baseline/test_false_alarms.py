@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from verify.campaign.baseline.drift import Rules, level_drifts, sweep_drifts
+from verify.campaign.baseline.drift import DriftRules, level_drifts, sweep_drifts
 from verify.campaign.baseline.model import Level, Sweep
 from verify.evidence.laws import chi2_lower, chi2_upper
 
 ERROR, DOF, RUNS = 0.1, 200.0, 400
 VALUES = (0.1, 0.05, 0.025, 0.0125)
-RULES = Rules(same_seed=False, same_profile=True)
+RULES = DriftRules(same_seed=False, same_profile=True)
 
 
 def sweep(rng: np.random.Generator, scale: float = 1.0) -> Sweep:

@@ -8,7 +8,7 @@ from tests.verify.campaign.baseline.reports import exact, level, rate, report, r
 from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.moved import MARK, ROWS, render_comment
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 S, R = Verdict.SUPPORTED, Verdict.REFUTED

@@ -27,7 +27,7 @@ from verify.campaign.plan import plan
 from verify.checks.measuring.case import PROFILES, find_profile
 from verify.cli.exports import schemas
 from verify.report.data_files import data_files
-from verify.report.faces import render_json
+from verify.report.report_files import render_json
 from verify.verdict import Verdict
 
 ZERO = rate(0.0, points=(), exponent=math.inf, interval=(math.inf, math.inf))

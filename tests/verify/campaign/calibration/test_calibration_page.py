@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from verify.campaign.calibration.calibration import kinds, summarise
-from verify.campaign.calibration.calibration_page import Counted, page
+from verify.campaign.calibration.calibration_page import CalibrationCounts, page
 from verify.campaign.calibration.drift_price import Price
 from verify.campaign.calibration.law_columns import DECISIONS, NOT_ASKED, SIZES, LawAchieved
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
@@ -27,7 +27,7 @@ def achieved(error, *, refuted=0):
     )  # fmt: skip
 
 
-def made(**changed) -> Counted:
+def made(**changed) -> CalibrationCounts:
     table = summarise([([False] * len(kinds()), [False] * len(kinds()))] * 4, 1e-2)
     sweeps = tuple(table.whole.model_copy(update={"decision": f"{swept.name}, {how}"}) for swept, how in asked())
     table = table.model_copy(update={"laws": achieved(1e-2), "sweeps_refuted": sweeps, "sweeps_supported": sweeps})
@@ -38,7 +38,7 @@ def made(**changed) -> Counted:
         "crossings": tuple((name, (0.5,) * LOOKS) for name in crossings), "found": found, "found_runs": 10,
         "as_asked": {"mean": 0.01, "variance": 0.05},
     }  # fmt: skip
-    return Counted(**(given | changed))
+    return CalibrationCounts(**(given | changed))
 
 
 def form(text):

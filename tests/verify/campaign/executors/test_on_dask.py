@@ -11,7 +11,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
-from verify.campaign.executors import gang, named
+from verify.campaign.executors import named, remote_workers
 from verify.report import times
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install distributed")
@@ -59,7 +59,7 @@ def files(folder, **how):
 
 
 def test_two_workers_one_killed_write_what_one_process_does(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(gang, "AT_ONCE", 1)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 1)
     address, worker = cluster
     first, _ = worker(), worker()
     with distributed.Client(address.replace("dask", "tcp"), set_as_default=False) as client:
@@ -78,7 +78,7 @@ def test_two_workers_one_killed_write_what_one_process_does(cluster, tmp_path, m
 def test_without_its_scheduler_a_run_ends_and_goes_on_elsewhere(cluster, tmp_path, monkeypatch):
     address, worker = cluster
     worker()
-    monkeypatch.setattr(gang, "AT_ONCE", 1)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 1)
     asked = {"profile": "smoke", "instances": ["toy1"], "store": tmp_path / "store.sqlite"}
 
     def kill(done, total, what):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.scaling import HANDOVER, longest, main, ordered, simulate, tasks_of
-from verify.campaign.executors.gang import cut
+from verify.campaign.executors.remote_workers import cut
 from verify.report.times import Times
 
 COSTS = {f"bias-bound/T3|repaired|i{k}": 0.01 * (1 + k % 7) for k in range(300)}

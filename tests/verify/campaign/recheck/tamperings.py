@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from tests.verify.truth.problems import TOY1
-from verify.truth.certificates.certification import Bound, certify
-from verify.truth.penalty_functions import Family
+from verify.truth.certificates.certification import WantedBound, certify
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Scenario, exact_error
 
 Data = dict[str, Any]
@@ -129,7 +129,7 @@ def certificate_of_another_quantity(data: Data) -> None:
 def certificate_of_a_smaller_error(data: Data) -> None:
     """T1 on toy1 with nearly nothing spent: a valid proof, with a constant ten times better."""
     spent = Scenario(rho=(Fraction(1),), gradient_error=(exact_error(1, [Fraction(1, 10)]),))
-    proof = certify(Family.at(TOY1, [1]), spent, Bound(1, "T1"), Fraction(1, 4))
+    proof = certify(PenaltyFamily.at(TOY1, [1]), spent, WantedBound(1, "T1"), Fraction(1, 4))
     found = certified(data, "bias-bound/T1", instance="toy1")
     found["bounds"][0] |= {
         "certificates": [json.loads(proof.model_dump_json())], "constant": proof.constant * (1 + 1e-9),

@@ -18,8 +18,8 @@ from tests.verify.campaign.recheck.tamperings import Data, certified, result
 from verify.campaign.recheck.displaced_subject import Displaced
 from verify.cli.main import invoke
 from verify.report.data_files import data_files
-from verify.report.faces import render_json
 from verify.report.model import ReportData
+from verify.report.report_files import render_json
 
 NOTED = {
     "incomplete": "the run was interrupted",

@@ -22,8 +22,8 @@ from verify.campaign.recheck.rechecking import recheck, share_of
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, find_profile
 from verify.cli.main import invoke
-from verify.report.faces import Report, render_json
 from verify.report.model import NAMED, ReportData, Result
+from verify.report.report_files import Report, render_json
 from verify.verdict import Verdict
 
 CLAIMS = ["bias-bound", "bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solution-error/active-rows",

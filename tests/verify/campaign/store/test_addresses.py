@@ -14,9 +14,9 @@ from types import CodeType, FrameType
 import pytest
 
 from verify.campaign.plan import Task, perform, plan
+from verify.campaign.run_environment import environment
 from verify.campaign.store.addresses import Addresses, address_of, installed, sources_of
-from verify.campaign.store.dependencies import PACKAGES, House
-from verify.campaign.surroundings import environment
+from verify.campaign.store.dependencies import PACKAGES, CodeHouse
 from verify.checks.measuring.case import checks, find_profile
 from verify.subjects import ReferenceSubject
 
@@ -37,7 +37,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def addresses(root: Path, tasks: list[Task]) -> dict[Task, str]:
-    known = Addresses(VERSIONS, "", house=House(root))
+    known = Addresses(VERSIONS, "", house=CodeHouse(root))
     return {task: address_of(known.inputs(task)) for task in tasks}
 
 
@@ -138,7 +138,7 @@ def test_every_form_of_import_counts_but_those_for_types(tmp_path: Path) -> None
     for name, text in TINY.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    house = House(tmp_path)
+    house = CodeHouse(tmp_path)
     found = house.closure("verify.first")
     assert found == {
         "verify", "verify.first", "verify.deep", "verify.deep.beside", "verify.deep.inner", "verify.second",
@@ -149,7 +149,7 @@ def test_every_form_of_import_counts_but_those_for_types(tmp_path: Path) -> None
     assert house.closure("verify.deep.beside") == {"verify.deep.beside"}
     before = house.whole
     (tmp_path / "verify/other/data.csv").write_text("1")
-    assert House(tmp_path).whole != before
+    assert CodeHouse(tmp_path).whole != before
 
 
 def test_what_a_result_runs_through_is_what_it_depends_on(tasks: list[Task]) -> None:

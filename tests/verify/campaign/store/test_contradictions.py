@@ -17,12 +17,12 @@ import pytest
 import verify
 from tests.verify.campaign.store.tiny_runs import edit, rows
 from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.run_environment import MACHINE, environment, of_every_machine, versions
 from verify.campaign.store.contradictions import COUNTED, contradiction
 from verify.campaign.store.database import NAME
-from verify.campaign.store.kept_results import Row, Store
+from verify.campaign.store.kept_results import Store, StoreRow
 from verify.campaign.store.merging import ContradictionError, merge
 from verify.campaign.store.stored_report import fullest, report_of
-from verify.campaign.surroundings import MACHINE, environment, of_every_machine, versions
 from verify.checks.measuring.long_runs import OUTCOMES
 from verify.cli.main import invoke
 from verify.evidence.model import ComparisonEvidence, RateEvidence
@@ -223,9 +223,9 @@ def test_a_forged_store_is_refused_and_says_which_number(made: dict[str, Path], 
         result = row.read()[0]
         assert result is not None
         lie = forged(result, comparison("predicted"))
-        if lie == result or Row.of(row.inputs, lie).read()[0] is None:
+        if lie == result or StoreRow.of(row.inputs, lie).read()[0] is None:
             continue
-        changed = Row.of(row.inputs, lie)
+        changed = StoreRow.of(row.inputs, lie)
         edit(tmp_path / NAME, row, digest=changed.digest, result=changed.result, seconds=changed.seconds)
         break
     else:

@@ -28,7 +28,7 @@ from tests.verify.campaign.store.tiny_runs import (
     whole,
 )  # fmt: skip
 from verify.campaign.store import database, kept_results
-from verify.campaign.store.kept_results import Row, Store, packed, unpacked
+from verify.campaign.store.kept_results import Store, StoreRow, packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -299,7 +299,7 @@ def test_a_folder_that_cannot_be_written_is_refused() -> None:
 def test_a_row_says_all_that_a_result_is_a_function_of(store: Path) -> None:
     asked = [row.asked for row in rows(store)]
     assert {entry["claim"].split("/")[0] for entry in asked} == {claim.split("/")[0] for claim in CLAIMS}
-    assert all(Row.of(row.inputs, row.read()[0]) == row for row in rows(store))
+    assert all(StoreRow.of(row.inputs, row.read()[0]) == row for row in rows(store))
     assert all({"code", "problem", "statement", "seed", "environment", "decisions"} <= entry.keys() for entry in asked)
 
 

@@ -20,9 +20,9 @@ from verify.campaign import plan as planning
 from verify.campaign import workers
 from verify.campaign.plan import Task
 from verify.campaign.store.database import NAME
-from verify.campaign.store.kept_results import Row, packed
-from verify.report.faces import Report
+from verify.campaign.store.kept_results import StoreRow, packed
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import ReferenceSubject
 
 CLAIMS = ("bias-bound/T3", "solution-error")
@@ -140,14 +140,14 @@ def killed_run(store: Path, after: int, claims: tuple[str, ...] = CLAIMS) -> int
     return in_a_child(action)
 
 
-def rows(store: Path) -> list[Row]:
+def rows(store: Path) -> list[StoreRow]:
     with sqlite3.connect(store) as connection:
-        found = [Row.unpacked(row) for row in connection.execute("SELECT * FROM cells ORDER BY address")]
+        found = [StoreRow.unpacked(row) for row in connection.execute("SELECT * FROM cells ORDER BY address")]
     connection.close()
     return found
 
 
-def edit(store: Path, row: Row, **changes: Any) -> None:
+def edit(store: Path, row: StoreRow, **changes: Any) -> None:
     """Change columns of a row, and nothing that depends on them."""
     with sqlite3.connect(store) as connection:
         for name, value in changes.items():
@@ -156,10 +156,10 @@ def edit(store: Path, row: Row, **changes: Any) -> None:
     connection.close()
 
 
-def forged(row: Row, **fields: Any) -> Row:
+def forged(row: StoreRow, **fields: Any) -> StoreRow:
     """A row of our own making: the result changed, its digest right."""
     result = Result.model_validate(json.loads(row.result) | fields)
-    return Row.of(row.inputs, result.model_copy(update={"seconds": row.seconds}))
+    return StoreRow.of(row.inputs, result.model_copy(update={"seconds": row.seconds}))
 
 
 class Stranger(ReferenceSubject):

@@ -20,7 +20,7 @@ from verify.truth.algebra.rings import SYMBOLS
 from verify.truth.closed_forms import closed_form
 from verify.truth.formulas import Lagrangian
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family, error
+from verify.truth.penalty_functions import PenaltyFamily, error
 from verify.truth.scenario import Scenario
 from verify.verdict import RungDisagreementError
 
@@ -79,8 +79,8 @@ def bend(monkeypatch, alpha_1=1, drop=None):
         given = {field.name: getattr(true, field.name) for field in fields(Lagrangian)}
         return Bent(**given | {"alpha_1": scalar(alpha_1) * given["alpha_1"]})
 
-    right = Family.lagrangian_over
-    monkeypatch.setattr(Family, "lagrangian_over", bent)
+    right = PenaltyFamily.lagrangian_over
+    monkeypatch.setattr(PenaltyFamily, "lagrangian_over", bent)
 
 
 @pytest.mark.parametrize(
@@ -104,21 +104,21 @@ def test_a_bent_formula_is_a_fault_and_no_verdict(monkeypatch, claim, instance, 
 
 def test_a_formula_that_begins_rightly_and_ends_wrongly_is_a_fault_too():
     toy1 = find("toy1")
-    family = Family.at(quadratic_of(toy1.problem), toy1.x)
+    family = PenaltyFamily.at(quadratic_of(toy1.problem), toy1.x)
     right, exact = closed_form(family, Scenario(), "T3"), error(family, Scenario(), "T3")
     values = held(right, exact, ALPHAS, "T₃", measured=True).values
     assert values == tuple((a, pytest.approx(a**2 / (1 + a**2), rel=1e-15)) for a in ALPHAS)
     alpha = field().gens[0]
     for bent, words in ((1 + scalar(Fraction(1, 10**30)) * alpha**9, "at alpha = 0.2"), (scalar(2), "begins unlike")):
-        wrong = closed_forms.ClosedForm([right.entries[0].element * bent])
+        wrong = closed_forms.DerivedForm([right.entries[0].element * bent])
         with pytest.raises(RungDisagreementError, match=words):
             held(wrong, exact, ALPHAS, "T₃", measured=True)
 
 
 def test_wrong_factors_of_the_printed_norm_are_a_fault():
     found = find("absolute-moving")
-    family = Family.at(quadratic_of(found.problem), found.x)
-    formula = closed_forms.ClosedForm([e.element for e in closed_form(family, Scenario(), "T3").entries])
+    family = PenaltyFamily.at(quadratic_of(found.problem), found.x)
+    formula = closed_forms.DerivedForm([e.element for e in closed_form(family, Scenario(), "T3").entries])
     constant, power, factors = formula.square.factors
     formula.square.__dict__["factors"] = (constant * 2, power, factors)
     with pytest.raises(RungDisagreementError, match="leaves its exact value"):

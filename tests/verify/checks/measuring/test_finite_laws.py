@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spec.atlas import find
 from verify.checks.measuring.finite_laws import (
     ExactOracle,
-    Outcome,
+    LawOutcome,
     exactly,
     mean,
     mean_square,
@@ -32,7 +32,7 @@ vectors = st.tuples(entries, entries)
 def laws(draw):
     values = draw(st.lists(vectors, min_size=1, max_size=5))
     weights = draw(st.lists(st.integers(1, 9), min_size=len(values), max_size=len(values)))
-    return [Outcome(Fraction(w, sum(weights)), v) for w, v in zip(weights, values, strict=True)]
+    return [LawOutcome(Fraction(w, sum(weights)), v) for w, v in zip(weights, values, strict=True)]
 
 
 @given(laws(), vectors)
@@ -42,7 +42,7 @@ def test_squared_distance_is_variance_and_squared_distance_of_the_mean(law, poin
 
 @given(laws(), vectors, entries)
 def test_a_variance_knows_no_shift_and_the_square_of_a_scale(law, shift, factor):
-    moved = [Outcome(o.weight, plus(shift, o.value, factor)) for o in law]
+    moved = [LawOutcome(o.weight, plus(shift, o.value, factor)) for o in law]
     assert variance(moved) == factor**2 * variance(law)
     assert mean(moved) == plus(shift, mean(law), factor)
 

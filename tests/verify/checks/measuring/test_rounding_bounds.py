@@ -20,7 +20,7 @@ from verify.truth.algebra.rationals import fractions, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Scenario
 
 FAULTY = ("drawn:rows:118", "drawn:fixed-rows:43", "drawn:fixed-rows:168", "drawn:moving-box:132")
@@ -49,7 +49,7 @@ def test_an_estimate_is_within_its_bound_and_the_bound_is_small(name):
 def test_a_dense_solve_leaves_no_more_than_its_bound(name):
     case = case_of("solution-error/monotonicity", "repaired", name)
     truth = regular_truth(case.instance)
-    family = Family.at(quadratic_of(case.instance.problem), case.instance.x)
+    family = PenaltyFamily.at(quadratic_of(case.instance.problem), case.instance.x)
     for alpha in (0.1, 0.01, 0.001):
         geometry, _ = at_truth(case, truth, alpha)
         scenario = Scenario(rho=tuple(map(Fraction, geometry.rho.tolist())))

@@ -11,7 +11,7 @@ import pytest
 from spec.claims import find
 from verify.campaign.calibration.comparisons import bare_case
 from verify.checks.measuring import samples
-from verify.checks.measuring.samples import RATE_BLOCK, Formula, sampled_rates
+from verify.checks.measuring.samples import RATE_BLOCK, SampledFormula, sampled_rates
 from verify.checks.variance_bound import OF_AVERAGES
 from verify.evidence.budget import Share
 from verify.evidence.moments import Moments
@@ -20,7 +20,7 @@ from verify.verdict import Verdict, decide
 
 BOUND = find("variance-bound").repaired.bound
 BATCHES = (1, 2, 4, 16, 64)
-HOW = {"formula": Formula({"N_g": -1.0}, OF_AVERAGES)}
+HOW = {"formula": SampledFormula({"N_g": -1.0}, OF_AVERAGES)}
 """As the statement asks."""
 
 

@@ -9,7 +9,7 @@ from spec.claims import find as find_claim
 from spec.reading import REPAIRED
 from verify.checks.measuring.case import Case, Measurement, checks, compare, find_profile
 from verify.checks.measuring.second_look import looked_twice
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.reference import ReferenceSubject
 from verify.verdict import Verdict, decide
 
@@ -23,7 +23,7 @@ def case() -> Case:
     assert reading == REPAIRED
     return Case(
         claim=CLAIM, bound=statement.assertion("repaired").bound, reading_name="repaired", reading=reading, sense=sense,
-        instance=find("toy1"), stages=Stages(ReferenceSubject()), profile=find_profile("ci"),
+        instance=find("toy1"), stages=StageCalls(ReferenceSubject()), profile=find_profile("ci"),
         rng=np.random.default_rng(0), seed=0,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from verify.checks.measuring.unaided_answers import unaided
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 CLAIM = "bias-bound/black-box"
 SEEDS = range(6)
@@ -28,7 +28,7 @@ def case_of(subject, instance, reading="repaired"):
     chosen, sense = statement.interpreted(reading)
     return Case(
         claim=CLAIM, bound=statement.repaired.bound, reading_name=reading, reading=chosen, sense=sense,
-        instance=instance, stages=Stages(subject), profile=find_profile("smoke"), rng=np.random.default_rng(0),
+        instance=instance, stages=StageCalls(subject), profile=find_profile("smoke"), rng=np.random.default_rng(0),
     )  # fmt: skip
 
 

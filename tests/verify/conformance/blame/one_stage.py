@@ -8,7 +8,7 @@ from typing import Any
 import daqp
 import numpy as np
 
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Weigh = Callable[[Any, Any, float, float], Any]
 Pair = Callable[[Any, Any], Any]
@@ -44,12 +44,12 @@ class Solving:
         return self.pair(problem.arrays, x)
 
 
-def weighing(weigh: Weigh) -> Stages:
-    return Stages(Weighing(weigh))
+def weighing(weigh: Weigh) -> StageCalls:
+    return StageCalls(Weighing(weigh))
 
 
-def solving(pair: Pair, accuracy: Any = None) -> Stages:
-    return Stages(Solving(pair, accuracy))
+def solving(pair: Pair, accuracy: Any = None) -> StageCalls:
+    return StageCalls(Solving(pair, accuracy))
 
 
 def right_weights(h: Any, lam: Any, w: float, v: float) -> Any:

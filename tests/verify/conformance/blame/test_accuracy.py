@@ -9,12 +9,12 @@ import pytest
 
 from spec import InvalidInputError
 from tests.verify.conformance.blame.one_stage import coarse, lower, solving
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.accuracy import (
     EXACT,
     GRANTED,
     LARGEST_PART,
-    Accuracy,
+    DeclaredAccuracy,
     accuracy_of,
     to_declare,
     widened,
@@ -24,10 +24,10 @@ from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe, probes
 from verify.conformance.stage_comparison import ask, look
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
-def answers(pair: Any) -> list[Answer]:
+def answers(pair: Any) -> list[StageAnswer]:
     return ask(solving(pair), drawn_problems()[:12]).answers
 
 
@@ -46,7 +46,7 @@ def test_a_coarse_solver_is_measured_and_an_exact_one_is_exact() -> None:
     found = accuracy_of(solving(lower), answers(coarse(lower, 1e-5)))
     assert not found.declared and 1e-6 < found.value <= GRANTED and "optimality" in found.sentence
     assert accuracy_of(solving(lower), answers(lower)) == EXACT
-    seen = look(Stages(ReferenceSubject()), only=("lower_level",))
+    seen = look(StageCalls(ReferenceSubject()), only=("lower_level",))
     assert accuracy_of(seen.stages, seen) == EXACT
 
 
@@ -66,7 +66,7 @@ def _some(given: str, count: int = 6) -> list[Probe]:
 
 
 def test_only_what_is_solved_is_allowed_more_and_never_more_than_a_hundredth() -> None:
-    accuracy = Accuracy(1e-6, True)
+    accuracy = DeclaredAccuracy(1e-6, True)
     for probe in (*_some(WHOLE), *(p for p in probes() if p.stage == "activation")):
         assert widened(probe, accuracy) is probe
     for probe in (*_some(FROM_SCRATCH), *[p for p in probes() if p.stage in ("lower_level", "penalty_minimiser")][::9]):
@@ -81,7 +81,7 @@ def test_small_alpha_amplifies_an_accuracy_up_to_its_limit() -> None:
     first, second = (next(p for p in _some(FROM_SCRATCH, 99) if p.call.alpha == alpha) for alpha in (0.05, 0.02))
 
     def granted(probe: Probe, accuracy: float) -> float:
-        return float((widened(probe, Accuracy(accuracy, True)).tolerance - probe.tolerance).max())
+        return float((widened(probe, DeclaredAccuracy(accuracy, True)).tolerance - probe.tolerance).max())
 
     assert granted(second, 1e-12) / granted(first, 1e-12) == pytest.approx((0.05 / 0.02) ** 4, rel=1e-6)
     for probe in (first, second):
@@ -92,7 +92,7 @@ def test_small_alpha_amplifies_an_accuracy_up_to_its_limit() -> None:
 
 @pytest.mark.parametrize("name", ["zero", "constant", "echo", "random"])
 def test_no_accuracy_makes_a_null_subject_right(name: str) -> None:
-    stages, coarsest = Stages(null_subjects()[name]), Accuracy(1e-3, True)
+    stages, coarsest = StageCalls(null_subjects()[name]), DeclaredAccuracy(1e-3, True)
     asked = [p for p in probes() if p.stage in ("lower_level", "penalty_minimiser")][::5] + _some(FROM_SCRATCH)
     for answer in ask(stages, asked).answers:
         if answer.excess > 1:
@@ -120,7 +120,7 @@ def test_an_accuracy_that_would_make_all_right_is_proposed_and_one_that_hides_a_
     value = float(said.split("accuracy = ")[1].split()[0])
     assert 1e-8 <= value <= 1e-5
     again = look(solving(coarse(lower, 1e-6), value), only=["lower_level"],
-                 asked=[widened(probe, Accuracy(value, declared=True)) for probe in probes()])  # fmt: skip
+                 asked=[widened(probe, DeclaredAccuracy(value, declared=True)) for probe in probes()])  # fmt: skip
     assert again.first is None  # what it says is so
     assert proposed(lower) == ""
     assert proposed(coarse(lower, 1e-6), value) == ""

@@ -19,7 +19,7 @@ from verify.conformance.stage_comparison import look
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth.geometry import ramp
 
 REFERENCE = ReferenceSubject()
@@ -66,7 +66,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_one_line_inside(name: str) -> None:
     subject, stage, words = WRONG[name]
-    stages = Stages(subject)
+    stages = StageCalls(subject)
     (blame,) = explain(stages, look(stages, only=("hypergradient",)))
     assert (blame.stage, len(blame.explanations)) == (stage, 1)
     assert words in blame.explanations[0].sentence
@@ -79,7 +79,7 @@ def test_one_line_inside(name: str) -> None:
 
 
 def test_two_lines_inside_are_both_told_and_ranked() -> None:
-    stages = Stages(PlainCall(line=kept_multipliers, solve=half_multipliers))
+    stages = StageCalls(PlainCall(line=kept_multipliers, solve=half_multipliers))
     blames = explain(stages, look(stages, only=("hypergradient",)))
     assert [blame.stage for blame in blames] == ["hypergradient", "penalty_minimiser"]
     assert blames[0].explanations[0].sentence == "line 6 = the right one + α₁·Aᵀλ̃"
@@ -89,7 +89,7 @@ def test_two_lines_inside_are_both_told_and_ranked() -> None:
 
 
 def test_nothing_is_said_of_right_calls() -> None:
-    stages = Stages(PlainCall())
+    stages = StageCalls(PlainCall())
     assert explain(stages, look(stages, only=("hypergradient",))) == ()
 
 
@@ -115,7 +115,7 @@ def test_what_a_call_hands_on_is_told(name: str) -> None:
     procedure, step, (right, wrong), words = WIRED[name]
     formulas: Any = {key: dict(steps) for key, steps in FORMULAS.items()}
     formulas[procedure][step] = formulas[procedure][step].replace(right, wrong)
-    stages = Stages(PlainMethod(formulas))
+    stages = StageCalls(PlainMethod(formulas))
     (blame,) = explain(stages, look(stages, only=("hypergradient",)))
     assert (blame.stage, len(blame.explanations)) == ("hypergradient", 1)
     assert words in blame.explanations[0].sentence
@@ -127,7 +127,7 @@ def test_what_a_call_hands_on_is_told(name: str) -> None:
 
 
 def test_an_inexact_solver_of_a_flatter_problem_is_told() -> None:
-    stages = Stages(by_id("drops-penalty-in-solve"))
+    stages = StageCalls(by_id("drops-penalty-in-solve"))
     (blame,) = explain(stages, look(stages, only=("penalty_minimiser", "hypergradient")))
     assert (blame.stage, blame.held_out > 0) == ("penalty_minimiser", True)
     assert "without −α₂Bᵀ(ρ∘h(x,y))" in blame.explanations[0].sentence
@@ -136,6 +136,6 @@ def test_an_inexact_solver_of_a_flatter_problem_is_told() -> None:
 def test_weights_of_nothing_known_are_not_named() -> None:
     formulas: Any = {key: dict(steps) for key, steps in FORMULAS.items()}
     formulas["oracle"]["rho"] = "abs(shifted(lam) * h_star + 1 / 3) ** 0.7"
-    stages = Stages(PlainMethod(formulas))
+    stages = StageCalls(PlainMethod(formulas))
     (blame,) = explain(stages, look(stages, only=("hypergradient",)))
     assert blame.explanations == ()

@@ -13,7 +13,7 @@ from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
 from verify.method.lines import FORMULAS, edited
 from verify.method.plain_subject import PlainMethod
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SIGN = {"line_6": {"estimate": "grad_f - alpha_1 * (grad_g - grad_g_star) + alpha_2 * (A.T @ (weights * h))"}}
 NO_F = {"line_6": {"estimate": "alpha_1 * (grad_g - grad_g_star) + alpha_2 * (A.T @ (weights * h))"}}
@@ -32,7 +32,7 @@ def told(*changes: Mapping[str, Mapping[str, str]], uses_draws: bool = True) -> 
             formulas[procedure] |= steps
     subject = PlainMethod(formulas)
     subject.uses_draws = uses_draws
-    stages = Stages(subject)
+    stages = StageCalls(subject)
     with np.errstate(all="ignore"):
         blames = explain_all(stages, look(stages))
     return {blame.stage: [e.sentence for e in blame.explanations] for blame in blames}
@@ -40,7 +40,7 @@ def told(*changes: Mapping[str, Mapping[str, str]], uses_draws: bool = True) -> 
 
 def test_estimates_that_are_off_by_their_noise_are_not_told_again() -> None:
     changed = {"noise": {"noise_f": "sigma_f * size_f * z_f.sum(0) / N_g ** 0.5"}}
-    stages = Stages(PlainMethod(edited(changed)))  # type: ignore[arg-type]  # by procedure
+    stages = StageCalls(PlainMethod(edited(changed)))  # type: ignore[arg-type]  # by procedure
     seen = look(stages)
     off = [found.stage for found in seen.findings if found.status == "diverges"]
     assert off == ["hypergradient", "samples"]

@@ -12,7 +12,7 @@ from verify.conformance.blame.left_over import left_over
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 class KeepsTheTerm(ReferenceSubject):
@@ -34,7 +34,7 @@ class KeepsTheTerm(ReferenceSubject):
 
 @pytest.mark.parametrize(("more", "said"), [(0.0, "It gives all "), (500.0, "This is not all: ")], ids=["one", "two"])
 def test_what_an_explanation_leaves_is_told(more: float, said: str) -> None:
-    seen = look(Stages(KeepsTheTerm(more)), only=["hypergradient"])
+    seen = look(StageCalls(KeepsTheTerm(more)), only=["hypergradient"])
     blames = explain_all(seen.stages, seen)
     (found,) = [one for one in diagnose(seen, blames) if one.stage == "hypergradient"]
     assert "α₁·Aᵀλ̃" in found.sentence

@@ -15,9 +15,9 @@ from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes
-from verify.method.factors import Factor, Moments, fit, spelt
+from verify.method.factors import Factor, FactorMoments, fit, spelt
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def eta(s: Any) -> float:
@@ -149,13 +149,13 @@ PLANTED: dict[str, tuple[PlantedLoop, str]] = {
 
 
 def named(subject: Any) -> list[list[str]]:
-    return [[e.sentence for e in blame.explanations] for blame in explain_loop(Stages(subject))]
+    return [[e.sentence for e in blame.explanations] for blame in explain_loop(StageCalls(subject))]
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_mistake_gets_its_sentence(name: str) -> None:
     subject, words = PLANTED[name]
-    (blame,) = explain_loop(Stages(subject))
+    (blame,) = explain_loop(StageCalls(subject))
     sentences = [explanation.sentence for explanation in blame.explanations]
     assert len(sentences) == 1, sentences
     assert words in sentences[0]
@@ -168,7 +168,7 @@ def test_a_planted_mistake_gets_its_sentence(name: str) -> None:
 
 def test_two_wrong_lines_are_two_sentences_the_larger_effect_first() -> None:
     both = PlantedLoop(lambda s: s.step - eta(s) * s.g, mean=means(lambda s, k: block(s, k, s.path[1:]).mean(axis=0)))
-    found = explain_loop(Stages(both))
+    found = explain_loop(StageCalls(both))
     assert [
         "nothing is cut" in found[0].explanations[0].sentence,
         "the iterates x_t" in found[1].explanations[0].sentence,
@@ -191,7 +191,7 @@ def test_a_wrong_line_beside_a_call_too_many_is_named() -> None:
     ids=["reference", "plain", "lists", "own-generator"],
 )  # fmt: skip
 def test_right_loops_are_blamed_for_nothing(subject: Any) -> None:
-    assert explain_loop(Stages(subject)) == ()
+    assert explain_loop(StageCalls(subject)) == ()
 
 
 @pytest.mark.parametrize("name", ["zero", "constant", "random", "echo", "unmoved", "deaf", "nan", "missing"])
@@ -211,7 +211,7 @@ def test_a_rule_that_only_some_runs_follow_is_not_named() -> None:
 
 
 def test_a_segment_too_far_is_not_clipping() -> None:
-    seen = outer.watch(Stages(PLANTED["too-far"][0]))
+    seen = outer.watch(StageCalls(PLANTED["too-far"][0]))
     wrong = [c for c in outer.compare(seen, outer.RIGHT) if c.excess > 1]
     assert [c.part for c in wrong] == ["queries"]
     assert "must be in [" in wrong[0].said
@@ -221,7 +221,7 @@ def test_conditions_are_said_as_conditions() -> None:
     for name, words in (
         ("never-clips", "where D = 0.02 is the most"), ("queries-the-end", "every s_t is 1, where fresh ones differ"),
     ):  # fmt: skip
-        wrong = [c for c in outer.compare(outer.watch(Stages(by_id(name))), outer.RIGHT) if c.excess > 1]
+        wrong = [c for c in outer.compare(outer.watch(StageCalls(by_id(name))), outer.RIGHT) if c.excess > 1]
         assert words in wrong[0].said
 
 
@@ -230,22 +230,22 @@ def test_a_run_starts_where_it_is_told() -> None:
         def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
             return super().optimise(oracle, x0 + 0.125, parameters, rng)
 
-    wrong = [c for c in outer.compare(outer.watch(Stages(Elsewhere())), outer.RIGHT) if c.excess > 1]
+    wrong = [c for c in outer.compare(outer.watch(StageCalls(Elsewhere())), outer.RIGHT) if c.excess > 1]
     assert wrong[0].said == "first iterate of the path is 0.825, must be 0.7"
 
 
 def test_rules_are_executable() -> None:
     subject, _ = PLANTED["twice-eta"]
-    (rule,) = explain_loop(Stages(subject))[0].explanations
+    (rule,) = explain_loop(StageCalls(subject))[0].explanations
     assert isinstance(rule, LoopRule)
-    right, wrong = (outer.listen(Stages(one), HELD_OUT[1], 3) for one in (PlantedLoop(), subject))
+    right, wrong = (outer.listen(StageCalls(one), HELD_OUT[1], 3) for one in (PlantedLoop(), subject))
     assert rule.predicts([wrong])
     assert not rule.predicts([right])
     assert rule.answer(probes()[0]) is None
 
 
 def test_factors_are_spelt_simply() -> None:
-    at = [Moments(trial, np.arange(1.0, 9.0)) for trial in HELD_OUT]
+    at = [FactorMoments(trial, np.arange(1.0, 9.0)) for trial in HELD_OUT]
     assert fit([(one, np.full(8, 0.5)) for one in at]) == [Factor(0.5)]
     assert [f.shown for f in fit([(one, 2 / np.sqrt(one.t)) for one in at])] == ["2·1/√t"]
     assert fit([(one, np.sin(one.t)) for one in at]) == []
@@ -277,7 +277,7 @@ def halved(rows: Any) -> Any:
 @pytest.mark.parametrize("name", MORE_PLANTED)
 def test_a_mistake_of_arithmetic_gets_its_sentence(name: str) -> None:
     subject, words = MORE_PLANTED[name]
-    (blame,) = explain_loop(Stages(subject))
+    (blame,) = explain_loop(StageCalls(subject))
     assert [words in explanation.sentence for explanation in blame.explanations] == [True]
 
 
@@ -299,7 +299,7 @@ def limited(s: Any, top: float, bottom: float) -> Any:
 @pytest.mark.parametrize("name", LIMITED)
 def test_other_moves_and_limits_get_their_sentence(name: str) -> None:
     subject, words = LIMITED[name]
-    (blame,) = explain_loop(Stages(subject))
+    (blame,) = explain_loop(StageCalls(subject))
     (explanation,) = blame.explanations
     assert words in explanation.sentence
     assert blame.held_out > 0

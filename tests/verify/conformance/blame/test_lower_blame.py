@@ -19,17 +19,17 @@ from tests.verify.conformance.blame.one_stage import (
     solving,
     transposed,
 )
-from verify.conformance.blame.accuracy import Accuracy
+from verify.conformance.blame.accuracy import DeclaredAccuracy
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.lower_level.lower import LowerProgram
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, LOWER_RESERVE, drawn_problems
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.places import Place
+from verify.conformance.places import JudgedPlace
 from verify.conformance.probes import Probe, lower_level_probe
 from verify.conformance.stage_comparison import look
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def free(a: Any, x: Any) -> Any:
@@ -185,14 +185,14 @@ def fresh() -> Iterator[Probe]:
         rows = {"A": A, "B": B, "b": A @ x - B @ y + slack}
         problem = parse_problem({"kind": "quadratic", "f": f, "g": g, "constraints": rows})
         assert isinstance(problem, Quadratic)
-        yield lower_level_probe(Place(f"fresh-{k}", problem, tuple(Fraction(float(value)) for value in x)))
+        yield lower_level_probe(JudgedPlace(f"fresh-{k}", problem, tuple(Fraction(float(value)) for value in x)))
 
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_mistake_is_described_and_foreseen(name: str) -> None:
     pair, words = PLANTED[name]
     subject = Solving(pair)
-    blame = explain_lower(Stages(subject))
+    blame = explain_lower(StageCalls(subject))
     assert len(blame.explanations) == 1, [e.sentence for e in blame.explanations]
     explanation = blame.explanations[0]
     assert words in explanation.sentence
@@ -205,7 +205,7 @@ def test_a_planted_mistake_is_described_and_foreseen(name: str) -> None:
         said = explanation.answer(probe)
         if said is not None:
             compared += 1
-            got = probe.ask(Stages(subject))
+            got = probe.ask(StageCalls(subject))
             np.testing.assert_allclose(said, got, atol=exactly * (1 + np.abs(got).max()))
     assert compared >= 3
 
@@ -234,12 +234,12 @@ def test_what_is_right_or_knows_nothing_gets_no_name(name: str) -> None:
 
 @pytest.mark.parametrize("bug", ["stale-lower-level", "frozen-lower-level"])
 def test_what_a_subject_remembers_is_not_taken_for_a_term(bug: str) -> None:
-    assert not explain_lower(Stages(by_id(bug))).explanations
+    assert not explain_lower(StageCalls(by_id(bug))).explanations
 
 
 def test_a_declared_accuracy_finds_what_exact_limits_hide() -> None:
     stages = solving(PLANTED["coarse, 1.1 λ"][0])
-    (found,) = explain_lower(stages, accuracy=Accuracy(1e-5, True)).explanations
+    (found,) = explain_lower(stages, accuracy=DeclaredAccuracy(1e-5, True)).explanations
     assert isinstance(found, LowerProgram) and found.outputs == (("λ scaled", 1.1),)
 
 

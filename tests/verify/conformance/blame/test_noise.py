@@ -21,7 +21,7 @@ from verify.conformance.claim_runs import ignored_choices
 from verify.conformance.null_subjects import null_subjects
 from verify.conformance.probes import probes
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 def right(s: Any) -> Any:
@@ -132,7 +132,7 @@ PLANTED: dict[str, tuple[PlantedNoise, str]] = {
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_law_gets_its_sentence(name: str) -> None:
     subject, words = PLANTED[name]
-    (blame,) = explain_noise(Stages(subject))
+    (blame,) = explain_noise(StageCalls(subject))
     sentences = [explanation.sentence for explanation in blame.explanations]
     assert len(sentences) == 1, sentences
     assert words in sentences[0]
@@ -147,24 +147,24 @@ def test_a_planted_law_gets_its_sentence(name: str) -> None:
     ids=["reference", "plain", "kept-generator", "single-calls"],
 )  # fmt: skip
 def test_right_noise_is_blamed_for_nothing(subject: Any) -> None:
-    assert explain_noise(Stages(subject)) == ()
+    assert explain_noise(StageCalls(subject)) == ()
 
 
 @pytest.mark.parametrize("name", ["zero", "constant", "random", "noise", "echo", "nan", "missing"])
 def test_what_knows_nothing_gets_no_law(name: str) -> None:
-    assert all(not blame.explanations for blame in explain_noise(Stages(null_subjects()[name])))
+    assert all(not blame.explanations for blame in explain_noise(StageCalls(null_subjects()[name])))
 
 
 def test_right_answers_with_noise_of_their_own_get_no_law() -> None:
     noisy = PlantedNoise(lambda s: right(s) + np.random.default_rng().standard_normal((s.R, s.n)))
-    assert explain_noise(Stages(noisy)) == ()
+    assert explain_noise(StageCalls(noisy)) == ()
 
 
 def test_two_faults_are_two_sentences() -> None:
     both = PlantedNoise(
         lambda s: 3 * right(s) + s.alpha**-2 * s.sigma_g / s.N_g**0.5 * s.rng.standard_normal((s.R, s.n))
     )
-    found = explain_noise(Stages(both))
+    found = explain_noise(StageCalls(both))
     assert ["noise of g" in found[0].explanations[0].sentence, "noise of f" in found[1].explanations[0].sentence] == [
         True, True,
     ]  # fmt: skip
@@ -172,34 +172,34 @@ def test_two_faults_are_two_sentences() -> None:
 
 def test_what_is_off_and_has_no_name_is_said_to_be_off() -> None:
     odd = by_id("loses-one-of-two")
-    found = explain_noise(Stages(odd), random_stages.sample(Stages(odd)))
+    found = explain_noise(StageCalls(odd), random_stages.sample(StageCalls(odd)))
     assert [(blame.stage, [*blame.explanations]) for blame in found] == [("samples", [])]
 
 
 def test_small_shifts_are_found_where_many_are_drawn_at_once() -> None:
     biased = by_id("biased-draw")
-    (blame,) = explain_noise(Stages(biased), random_stages.sample(Stages(biased)))
+    (blame,) = explain_noise(StageCalls(biased), random_stages.sample(StageCalls(biased)))
     assert "every component is shifted by 0.0" in blame.explanations[0].sentence
 
 
 def test_laws_are_executable() -> None:
     subject = PLANTED["not-averaged"][0]
-    (rule,) = explain_noise(Stages(subject))[0].explanations
+    (rule,) = explain_noise(StageCalls(subject))[0].explanations
     assert isinstance(rule, NoiseRule)
-    assert rule.predicts([spot.draw(Stages(subject), stream=9) for spot in HELD_OUT_F])
-    assert not rule.predicts([spot.draw(Stages(PlantedNoise()), stream=9) for spot in HELD_OUT_F])
-    assert not rule.predicts([spot.draw(Stages(PLANTED["absent"][0])) for spot in OF_F])
+    assert rule.predicts([spot.draw(StageCalls(subject), stream=9) for spot in HELD_OUT_F])
+    assert not rule.predicts([spot.draw(StageCalls(PlantedNoise()), stream=9) for spot in HELD_OUT_F])
+    assert not rule.predicts([spot.draw(StageCalls(PLANTED["absent"][0])) for spot in OF_F])
     assert rule.answer(probes()[0]) is None
 
 
 def test_patterns_are_seen_in_calls_that_were_made() -> None:
-    (rule,) = explain_noise(Stages(PLANTED["antithetic"][0]))[0].explanations
+    (rule,) = explain_noise(StageCalls(PLANTED["antithetic"][0]))[0].explanations
     assert isinstance(rule, PatternRule)
-    assert rule.predicts([OF_F[0].draw(Stages(PLANTED["antithetic"][0]), stream=9)])
-    assert not rule.predicts([OF_F[0].draw(Stages(PlantedNoise()), stream=9)])
+    assert rule.predicts([OF_F[0].draw(StageCalls(PLANTED["antithetic"][0]), stream=9)])
+    assert not rule.predicts([OF_F[0].draw(StageCalls(PlantedNoise()), stream=9)])
     assert not rule.predicts([])
 
 
 def test_an_answer_without_noise_is_no_choice_of_reading() -> None:
-    assert ignored_choices(Stages(PLANTED["absent"][0])) == ()
-    assert ignored_choices(Stages(by_id("common-draws"))) == ("noise_pairing",)
+    assert ignored_choices(StageCalls(PLANTED["absent"][0])) == ()
+    assert ignored_choices(StageCalls(by_id("common-draws"))) == ("noise_pairing",)

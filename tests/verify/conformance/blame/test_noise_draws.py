@@ -16,15 +16,15 @@ from verify.conformance.stage_comparison import look
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 MATRIX_G = "α₁·σ_g·‖ỹ−ỹ*‖·Σz_g/N_g"
 
 
-def mistaken(step: str, formula: str, *, uses_draws: bool = True) -> Stages:
+def mistaken(step: str, formula: str, *, uses_draws: bool = True) -> StageCalls:
     subject = PlainMethod({**FORMULAS, "noise": {**FORMULAS["noise"], step: formula}})
     subject.uses_draws = uses_draws
-    return Stages(subject)
+    return StageCalls(subject)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
 
 @pytest.mark.parametrize("subject", [ReferenceSubject(), PlainMethod()])
 def test_right_noise_gets_nothing(subject: Any) -> None:
-    assert explain_draws(Stages(subject)) is None
+    assert explain_draws(StageCalls(subject)) is None
 
 
 @pytest.mark.parametrize("name", ["zero", "constant", "random", "noise"])
 def test_what_means_nothing_gets_no_formula(name: str) -> None:
     subject = null_subjects()[name]
     subject.uses_draws = True
-    assert not [e for blame in explain_noise(Stages(subject)) for e in blame.explanations]
+    assert not [e for blame in explain_noise(StageCalls(subject)) for e in blame.explanations]
 
 
 def test_draws_that_a_subject_ignores_give_no_formula() -> None:
@@ -83,7 +83,7 @@ def test_draws_that_a_subject_ignores_give_no_formula() -> None:
         def _sampled(self, space: Any, problem: Any, call: Any, rng: Any) -> Any:
             return space["estimate"] + (problem.noise.model != "none") * rng.standard_normal(len(space["x"]))
 
-    blame = explain_draws(Stages(Deaf()))
+    blame = explain_draws(StageCalls(Deaf()))
     assert blame is not None
     assert not blame.explanations
 
@@ -122,7 +122,7 @@ def test_right_noise_of_own_draws_gets_nothing() -> None:
 
 def test_a_law_of_matrix_noise_is_false_of_right_draws() -> None:
     law = MatrixLaw("g", "‖ỹ−ỹ*‖", 0)
-    right, wrong = Stages(PlainMethod()), mistaken("answer", "estimate + noise_f + noise_g", uses_draws=False)
+    right, wrong = StageCalls(PlainMethod()), mistaken("answer", "estimate + noise_f + noise_g", uses_draws=False)
     spots = matrix_spots("g", range(760, 763))
     assert law.predicts([spot.draw(wrong) for spot in spots])
     assert not law.predicts([spot.draw(right) for spot in spots])

@@ -18,7 +18,7 @@ from verify.conformance.blame.memory.state import explain_by_values, explain_sta
 from verify.conformance.blame.memory.state_rules import StateRule
 from verify.method.lines import Stage
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.truth.geometry import ramp
 
 ALL: tuple[Stage, ...] = ("lower_level", "activation", "penalty_minimiser", "hypergradient")
@@ -135,14 +135,14 @@ class OldSlope(Workspace):
 
 def renewed(make: Callable[[], Any]) -> Any:
     @contextmanager
-    def renew() -> Iterator[Stages]:
-        yield Stages(make())
+    def renew() -> Iterator[StageCalls]:
+        yield StageCalls(make())
 
     return renew
 
 
 def sentences(make: Callable[[], Any]) -> dict[str, list[str]]:
-    found = explain_state(Stages(make()), renewed(make), ALL)
+    found = explain_state(StageCalls(make()), renewed(make), ALL)
     return {blame.stage: [explanation.sentence for explanation in blame.explanations] for blame in found}
 
 
@@ -176,7 +176,7 @@ def test_what_is_no_single_value_of_an_earlier_call_is_not_named_as_one(make: An
 
 @pytest.mark.parametrize("make", [ReferenceSubject, Workspace])
 def test_what_keeps_nothing_is_told_nothing(make: Any) -> None:
-    assert explain_state(Stages(make()), renewed(make), ALL) == ()
+    assert explain_state(StageCalls(make()), renewed(make), ALL) == ()
 
 
 def test_an_answer_at_random_is_no_memory() -> None:
@@ -188,7 +188,7 @@ def test_an_answer_at_random_is_no_memory() -> None:
 
 
 def test_a_rule_is_held_against_another_order() -> None:
-    (blame,) = explain_state(Stages(OldWeights()), renewed(OldWeights), ALL)
+    (blame,) = explain_state(StageCalls(OldWeights()), renewed(OldWeights), ALL)
     (rule,) = blame.explanations
     assert isinstance(rule, StateRule)
     assert blame.held_out > 0

@@ -18,7 +18,7 @@ from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
 from verify.subjects import Call, ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Key = Callable[[Any, Any, Any], Any]
 
@@ -158,8 +158,8 @@ PLANTED: dict[str, tuple[Any, str, str]] = {
 
 def renewed(make: Callable[[], Any]) -> Any:
     @contextmanager
-    def renew() -> Iterator[Stages]:
-        yield Stages(make())
+    def renew() -> Iterator[StageCalls]:
+        yield StageCalls(make())
 
     return renew
 
@@ -167,7 +167,7 @@ def renewed(make: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_memory_gets_its_sentence(name: str) -> None:
     make, stage, words = PLANTED[name]
-    (blame,) = explain_state(Stages(make()), renewed(make))
+    (blame,) = explain_state(StageCalls(make()), renewed(make))
     assert blame.stage == stage
     sentences = [explanation.sentence for explanation in blame.explanations]
     assert len(sentences) == 1, sentences
@@ -179,12 +179,12 @@ def test_a_planted_memory_gets_its_sentence(name: str) -> None:
 @pytest.mark.parametrize("name", ["by-x", "previous", "pair-by-problem", "weights-by-h", "lower-by-x"])
 def test_the_sequence_that_is_shown_shows_it(name: str) -> None:
     make, _, _ = PLANTED[name]
-    (blame,) = explain_state(Stages(make()), renewed(make))
+    (blame,) = explain_state(StageCalls(make()), renewed(make))
     rule = blame.explanations[0]
     assert isinstance(rule, StateRule)
     *before, last = rule.replay
     assert len(before) == 1
-    fresh, alone = Stages(make()), Stages(make())
+    fresh, alone = StageCalls(make()), StageCalls(make())
     for probe in before:
         probe.ask(fresh)
     assert not np.array_equal(last.ask(fresh), last.ask(alone))
@@ -193,7 +193,7 @@ def test_the_sequence_that_is_shown_shows_it(name: str) -> None:
 
 def test_a_rule_is_held_against_another_order() -> None:
     make, stage, _ = PLANTED["by-x"]
-    rule = explain_state(Stages(make()), renewed(make))[0].explanations[0]
+    rule = explain_state(StageCalls(make()), renewed(make))[0].explanations[0]
     assert isinstance(rule, StateRule)
     assert stage == "hypergradient"
     assert follows("hypergradient", rule, renewed(make))
@@ -204,14 +204,14 @@ def test_a_rule_is_held_against_another_order() -> None:
 @pytest.mark.parametrize("name", ["by-x", "previous", "lower-by-x", "weights-by-h"])
 def test_a_memory_is_named_without_copies_too(name: str) -> None:
     make, stage, words = PLANTED[name]
-    found = explain_state(Stages(make()))
+    found = explain_state(StageCalls(make()))
     assert [blame.stage for blame in found] == [stage]
     assert words in found[0].explanations[0].sentence
 
 
 def test_runs_that_go_on_are_named() -> None:
     for make, words in ((KeepsPlace, "starts where the run before it ended"), (KeepsStep, "Δ survives")):
-        (blame,) = explain_state(Stages(make()), renewed(make))
+        (blame,) = explain_state(StageCalls(make()), renewed(make))
         (rule,) = blame.explanations
         assert isinstance(rule, LoopRule)
         assert words in rule.sentence
@@ -221,14 +221,16 @@ def test_runs_that_go_on_are_named() -> None:
 
 @pytest.mark.parametrize("make", [ReferenceSubject, PlantedLoop, lambda: by_id("keeps-dual-term")])
 def test_what_keeps_nothing_is_blamed_for_nothing(make: Any) -> None:
-    assert explain_state(Stages(make()), renewed(make)) == ()
-    assert explain_state(Stages(make())) == ()
+    assert explain_state(StageCalls(make()), renewed(make)) == ()
+    assert explain_state(StageCalls(make())) == ()
 
 
 @pytest.mark.parametrize("name", ["zero", "constant", "random", "noise", "echo", "missing", "nan", "unmoved"])
 def test_what_knows_nothing_remembers_nothing(name: str) -> None:
     for renew in (None, renewed(lambda: null_subjects()[name])):
-        assert [e for blame in explain_state(Stages(null_subjects()[name]), renew) for e in blame.explanations] == []
+        assert [
+            e for blame in explain_state(StageCalls(null_subjects()[name]), renew) for e in blame.explanations
+        ] == []
 
 
 def test_right_answers_with_noise_are_no_memory() -> None:
@@ -237,12 +239,12 @@ def test_right_answers_with_noise_are_no_memory() -> None:
             made = self.right.hypergradient(problem, x, call, rng)
             return made + 1e-3 * np.random.default_rng().standard_normal(len(made))
 
-    assert explain_state(Stages(Noisy()), renewed(Noisy)) == ()
+    assert explain_state(StageCalls(Noisy()), renewed(Noisy)) == ()
 
 
 def test_the_catalogued_memories_are_named() -> None:
     for id_, words in (("stale-lower-level", "the answer is that of the call before"),
                        ("frozen-lower-level", "from a memory keyed on the problem alone")):  # fmt: skip
         make = partial(by_id, id_)
-        lower = [b for b in explain_state(Stages(make()), renewed(make)) if b.stage == "lower_level"]
+        lower = [b for b in explain_state(StageCalls(make()), renewed(make)) if b.stage == "lower_level"]
         assert [words in e.sentence for b in lower for e in b.explanations] == [True]

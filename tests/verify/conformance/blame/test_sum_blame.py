@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.plain_lines import Given, Line, PlainLine6, PlainMinimiser, line_6, minimiser
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
 from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.probes import Probe, probes
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 FRESH = range(700, 708)
 
@@ -108,13 +108,13 @@ NULLS: dict[str, Any] = {
 }
 
 
-def blamed(stages: Stages, probe: Probe) -> Blame:
+def blamed(stages: StageCalls, probe: Probe) -> Blame:
     """What is said of a subject one of whose answers was seen."""
     space: Space = "x" if probe.stage == "hypergradient" else "y"
-    return explain_sum(space, stages, [Answer(probe, probe.ask(stages))])
+    return explain_sum(space, stages, [StageAnswer(probe, probe.ask(stages))])
 
 
-def foresees(blame: Blame, stages: Stages, probes: list[Probe]) -> None:
+def foresees(blame: Blame, stages: StageCalls, probes: list[Probe]) -> None:
     """Its first explanation gives answers to fresh probes, wrong ones among them."""
     assert blame.explanations
     wrong = 0
@@ -128,7 +128,7 @@ def foresees(blame: Blame, stages: Stages, probes: list[Probe]) -> None:
 
 @pytest.mark.parametrize("name", [*LINES, *LINE_PAIRS])
 def test_line_6(name: str) -> None:
-    stages = Stages(PlainLine6((LINES | LINE_PAIRS)[name]))
+    stages = StageCalls(PlainLine6((LINES | LINE_PAIRS)[name]))
     blame = blamed(stages, line_6_question(3))
     foresees(blame, stages, [line_6_question(seed) for seed in FRESH])
     assert blame.held_out >= 6
@@ -138,30 +138,30 @@ def test_line_6(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*MINIMISERS, *MINIMISER_PAIRS])
 def test_minimiser(name: str) -> None:
-    stages = Stages(PlainMinimiser((MINIMISERS | MINIMISER_PAIRS)[name]))
+    stages = StageCalls(PlainMinimiser((MINIMISERS | MINIMISER_PAIRS)[name]))
     foresees(blamed(stages, minimiser_question(3)), stages, [minimiser_question(seed) for seed in FRESH])
 
 
 def test_a_kink_close_by_hides_no_solution() -> None:
     # At α = 0.05 a row is violated by 2e-7: no derivative is taken so close.
     (near,) = (probe for probe in probes() if probe.id == "penalty/scalar-rational/exact-pair/0.05")
-    stages = Stages(PlainMinimiser(violated_alone))
-    blame = explain_sum("y", stages, [Answer(near, near.ask(stages))])
+    stages = StageCalls(PlainMinimiser(violated_alone))
+    blame = explain_sum("y", stages, [StageAnswer(near, near.ask(stages))])
     assert "only rows with h(x,y) > 0 weighed by ρ" in blame.explanations[0].sentence
 
 
 @pytest.mark.parametrize("name", NULLS)
 def test_what_is_no_mistake_has_no_name(name: str) -> None:
     null = NULLS[name]
-    assert blamed(Stages(PlainLine6(lambda c: null(line_6(c)))), line_6_question(3)).explanations == ()
-    assert blamed(Stages(PlainMinimiser(lambda c: null(minimiser(c)))), minimiser_question(3)).explanations == ()
+    assert blamed(StageCalls(PlainLine6(lambda c: null(line_6(c)))), line_6_question(3)).explanations == ()
+    assert blamed(StageCalls(PlainMinimiser(lambda c: null(minimiser(c)))), minimiser_question(3)).explanations == ()
 
 
 def test_a_term_outside_the_method_has_no_name() -> None:
     def line(c: Given) -> Any:
         return line_6(c) + c.q.A.T @ np.sin(c.q.A @ c.x)
 
-    assert blamed(Stages(PlainLine6(line)), line_6_question(3)).explanations == ()
+    assert blamed(StageCalls(PlainLine6(line)), line_6_question(3)).explanations == ()
 
 
 def test_sentences_are_formulas() -> None:
@@ -172,5 +172,5 @@ def test_sentences_are_formulas() -> None:
         "length at most 5": "it answers the right estimate shortened to length 5",
     }
     for name, sentence in sentences.items():
-        blame = blamed(Stages(PlainLine6(LINES[name])), line_6_question(3))
+        blame = blamed(StageCalls(PlainLine6(LINES[name])), line_6_question(3))
         assert [e.sentence for e in blame.explanations] == [sentence]

@@ -14,7 +14,7 @@ from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.probes import Probe, activation_probe, probes
 from verify.conformance.stage_comparison import ask
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 FRESH_SEED = 977
 
@@ -86,7 +86,7 @@ def fresh() -> Iterator[Probe]:
 def test_a_planted_mistake_is_described_and_foreseen(name: str) -> None:
     weigh, words = PLANTED[name]
     subject = Weighing(weigh)
-    blame = explain_activation(Stages(subject))
+    blame = explain_activation(StageCalls(subject))
     assert len(blame.explanations) == 1, [e.sentence for e in blame.explanations]
     explanation = blame.explanations[0]
     assert words in explanation.sentence
@@ -95,7 +95,7 @@ def test_a_planted_mistake_is_described_and_foreseen(name: str) -> None:
     for probe in fresh():
         said = explanation.answer(probe)
         assert said is not None
-        np.testing.assert_allclose(said, probe.ask(Stages(subject)), atol=2e-9)
+        np.testing.assert_allclose(said, probe.ask(StageCalls(subject)), atol=2e-9)
 
 
 NULLS: dict[str, Weigh] = {

@@ -12,7 +12,7 @@ from verify.campaign.plan import Task, perform
 from verify.conformance.bugs.__main__ import killed_by, page
 from verify.conformance.bugs.catalogue import CATALOGUE
 from verify.conformance.bugs.kill_matrix import (
-    Cell,
+    KillCell,
     cells,
     changed_verdicts,
     dumps,
@@ -34,7 +34,7 @@ JUDGED = sorted({(catch.claim, catch.reading, catch.instance) for _, catch in PA
 
 def survives(mutant: Bug, catch: Catch) -> bool:
     """Whether a mutant gets past a claim that must catch it."""
-    return not changed_verdicts(Cell(mutant, catch.claim, catch.reading), [catch.instance])
+    return not changed_verdicts(KillCell(mutant, catch.claim, catch.reading), [catch.instance])
 
 
 @pytest.mark.parametrize(("mutant", "catch"), PAIRS, ids=[f"{m.id}-{c.claim}-{c.instance}" for m, c in PAIRS])
@@ -42,7 +42,7 @@ def test_what_must_catch_a_mutant_catches_it(mutant: Bug, catch: Catch) -> None:
     if mutant.id not in REFUTED:
         assert not survives(mutant, catch)
     else:
-        assert judged(Cell(mutant, catch.claim, catch.reading), catch.instance) == "REFUTED"
+        assert judged(KillCell(mutant, catch.claim, catch.reading), catch.instance) == "REFUTED"
         assert shipped_record()[f"{catch.claim}|{catch.reading}|{catch.instance}"] == "SUPPORTED"
 
 
@@ -60,7 +60,7 @@ def test_no_mutant_of_the_published_matrix_survives() -> None:
 def test_the_published_matrix_holds_every_mutant_and_every_declared_catch() -> None:
     assert list(recorded()) == [mutant.id for mutant in CATALOGUE]
     for mutant, catch in PAIRS:
-        key = Cell(mutant, catch.claim, catch.reading).key
+        key = KillCell(mutant, catch.claim, catch.reading).key
         assert catch.instance in recorded()[mutant.id][key], (mutant.id, key)
 
 
@@ -77,7 +77,7 @@ def test_the_page_is_what_the_matrix_says() -> None:
 def test_rules_that_change_nothing_change_no_verdict() -> None:
     right = Bug(id="right", stage="hypergradient", type="sign", does="Nothing.", effect="None.")
     assert survives(right, Catch("bias-bound/T3", "toy1"))
-    assert changed_verdicts(Cell(right, "bias-bound/T3", "as-written"), ["toy1"]) == []
+    assert changed_verdicts(KillCell(right, "bias-bound/T3", "as-written"), ["toy1"]) == []
 
 
 def test_a_matrix_is_kept_as_it_is() -> None:

@@ -12,14 +12,14 @@ from verify.conformance.bugs.bent_subject import BentSubject
 from verify.conformance.stage_comparison import look
 from verify.method.plain_subject import PlainLoop
 from verify.subjects import ReferenceSubject, Subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 @pytest.mark.parametrize(
     "subject", [BentSubject(), BentSampling(), BentRuns(), PlainLoop()], ids=lambda subject: subject.name
 )
 def test_no_stage_diverges(subject: Subject) -> None:
-    seen = look(Stages(subject))
+    seen = look(StageCalls(subject))
     assert seen.first is None, [finding.sentence for finding in seen.findings]
     assert not seen.faults
 

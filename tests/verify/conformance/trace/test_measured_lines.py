@@ -12,7 +12,7 @@ import pytest
 from benchmarks.traced.measuring_lines import PROGRAMS, Slip, slips
 from benchmarks.traced.trace_page import BEGIN, END, PAGE, read, tables
 from verify.conformance.trace.line_search import find_line
-from verify.conformance.trace.seen_values import Watch
+from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.traced_calls import questions_of
 from verify.conformance.trace.traced_runs import loop_questions
 from verify.conformance.trace.user_modules import forget, rewriting
@@ -38,7 +38,7 @@ def test_a_slip_of_each_style_is_on_the_line(program: str, tmp_path: Path, monke
     slip = chosen(program)
     name = f"traced_sample_{program}"
     (tmp_path / f"{name}.py").write_text(slip.source, "utf-8")
-    watch = Watch()
+    watch = ValueWatch()
     before = set(sys.modules)
     with rewriting(watch):
         made = importlib.import_module(name).Subject

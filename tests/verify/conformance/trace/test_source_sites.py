@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verify.conformance.trace.seen_values import Place, TooLongError, Watch, by_answers, by_turn
-from verify.conformance.trace.source_sites import SEEN, Rewriter, Site
+from verify.conformance.trace.seen_values import ExchangedPlace, TooLongError, ValueWatch, by_answers, by_turn
+from verify.conformance.trace.source_sites import SEEN, Rewriter, SourceSite
 
 SOURCE = '''
 import numpy as np
@@ -33,8 +33,8 @@ def run(x, n=3):
 '''
 
 
-def rewritten(source: str = SOURCE) -> tuple[dict[str, Any], Watch]:
-    watch = Watch()
+def rewritten(source: str = SOURCE) -> tuple[dict[str, Any], ValueWatch]:
+    watch = ValueWatch()
     tree = ast.fix_missing_locations(Rewriter(source, "mine.py", watch.sites).visit(ast.parse(source)))
     space: dict[str, Any] = {SEEN: watch}
     exec(compile(tree, "mine.py", "exec"), space)
@@ -48,7 +48,7 @@ def plain() -> dict[str, Any]:
     return space
 
 
-def site(watch: Watch, text: str) -> tuple[int, Site]:
+def site(watch: ValueWatch, text: str) -> tuple[int, SourceSite]:
     return next((k, one) for k, one in enumerate(watch.sites) if one.text == text)
 
 
@@ -92,7 +92,7 @@ def test_an_exchanged_value_is_used() -> None:
     k, _ = site(watch, "helper(x) - 1.0")
     wants = [np.array([float(i), 0.0]) for i in range(3)]
     run = lambda: space["run"](np.ones(2))  # noqa: E731  # asked twice
-    answer = watch.exchanged(run, {k: Place(by_turn(wants))}, most=1000, seconds=5.0)
+    answer = watch.exchanged(run, {k: ExchangedPlace(by_turn(wants))}, most=1000, seconds=5.0)
     assert answer[0].tolist() == [3.0, 0.0]
     assert run()[0].tolist() == [3.0, 3.0]
 
@@ -106,7 +106,7 @@ def test_a_run_that_goes_on_is_ended() -> None:
     space, watch = rewritten("def run(x):\n    while x < 1.0:\n        x = x * 1.0\n    return x\n")
     k, _ = site(watch, "x * 1.0")
     with pytest.raises(TooLongError):
-        watch.exchanged(lambda: space["run"](0.5), {k: Place(by_turn([0.5]))}, most=5000, seconds=60.0)
+        watch.exchanged(lambda: space["run"](0.5), {k: ExchangedPlace(by_turn([0.5]))}, most=5000, seconds=60.0)
 
 
 @pytest.mark.parametrize(

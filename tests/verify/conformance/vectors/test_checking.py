@@ -12,7 +12,7 @@ import pytest
 
 from spec import InvalidInputError
 from verify.cli.main import invoke
-from verify.conformance.vectors.checking import Finding, check
+from verify.conformance.vectors.checking import VectorFinding, check
 from verify.conformance.vectors.release import MANIFEST, contents, write
 
 
@@ -43,7 +43,7 @@ def rewrite(folder: Path, name: str, change: Any, *, honest: bool = True) -> Non
 
 
 def finding(folder: Path) -> str:
-    with pytest.raises(Finding) as caught:
+    with pytest.raises(VectorFinding) as caught:
         check(folder)
     line = str(caught.value)
     assert "\n" not in line

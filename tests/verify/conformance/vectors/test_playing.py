@@ -17,7 +17,7 @@ from verify.conformance.vectors.model import TestVector
 from verify.conformance.vectors.playing import answers, asked, misses, rejects
 from verify.conformance.vectors.release import contents
 from verify.subjects import MissingCapabilityError, ReferenceSubject
-from verify.subjects.protocol import StageFaultError, Stages
+from verify.subjects.protocol import StageCalls, StageFaultError
 
 
 def held() -> list[TestVector]:
@@ -31,7 +31,7 @@ def bad() -> list[TestVector]:
 @lru_cache(maxsize=1)
 def reference_answers() -> dict[str, dict[str, Any]]:
     """All the reference shows, stage by stage."""
-    stages, made = Stages(ReferenceSubject()), {}
+    stages, made = StageCalls(ReferenceSubject()), {}
     for vector in held():
         made[vector.id] = all_stages(vector) if vector.stage == "hypergradient" else answers(vector, stages)
     return made
@@ -59,13 +59,13 @@ def test_the_reference_passes_every_vector() -> None:
 
 
 def test_the_reference_as_a_subject_answers_the_same() -> None:
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     for vector in [vector for vector in held() if vector.stage == "hypergradient"][::5]:
         assert misses(vector, answers(vector, stages)) == ()
 
 
 def test_the_reference_refuses_bad_input() -> None:
-    stages = Stages(ReferenceSubject())
+    stages = StageCalls(ReferenceSubject())
     assert [vector.id for vector in bad() if not rejects(vector, stages)] == []
 
 
@@ -77,10 +77,10 @@ def test_hanging_is_no_way_of_refusing(kind: str, refuses: bool) -> None:
 
     vector = next(vector for vector in bad() if vector.stage == "activation")
     if refuses:
-        assert rejects(vector, Stages(Faulty()))
+        assert rejects(vector, StageCalls(Faulty()))
         return
     with pytest.raises(StageFaultError):
-        rejects(vector, Stages(Faulty()))
+        rejects(vector, StageCalls(Faulty()))
 
 
 def test_answering_bad_input_is_not_refusing_it() -> None:
@@ -89,7 +89,7 @@ def test_answering_bad_input_is_not_refusing_it() -> None:
             return np.ones_like(h)
 
     vector = next(vector for vector in bad() if vector.id == "rejects/activation/h-width-zero")
-    assert not rejects(vector, Stages(Careless()))
+    assert not rejects(vector, StageCalls(Careless()))
 
 
 def test_a_naive_implementation_passes_all_that_do_not_ask_for_the_stable_form() -> None:
@@ -152,7 +152,7 @@ def test_supplied_draws_are_not_put_to_a_subject_that_ignores_them() -> None:
 
     vector = next(vector for vector in held() if vector.draws)
     with pytest.raises(MissingCapabilityError, match="draws"):
-        answers(vector, Stages(OwnDraws()))
+        answers(vector, StageCalls(OwnDraws()))
 
 
 class _KeepsDualTerm(ReferenceSubject):
@@ -207,7 +207,7 @@ class _Unconstrained(ReferenceSubject):
 )
 def test_a_bug_misses_exactly_where_its_flag_is(subject: type[ReferenceSubject], flag: str, stage: str) -> None:
     """The flags are computed in exact numbers; here the bug is real code, and the two agree vector by vector."""
-    stages = Stages(subject())
+    stages = StageCalls(subject())
     for vector in held():
         if vector.stage != stage or "not-quadratic" in vector.flags:
             continue
@@ -223,7 +223,7 @@ def test_a_bug_misses_exactly_where_its_flag_is(subject: type[ReferenceSubject],
 
 
 def test_ignoring_given_stages_is_missed_where_they_are_displaced() -> None:
-    stages = Stages(_IgnoresGiven())
+    stages = StageCalls(_IgnoresGiven())
     displaced = [v for v in held() if v.stage == "hypergradient" and "given-ignored" in v.flags]
     assert len(displaced) >= 20
     assert all(misses(vector, answers(vector, stages)) for vector in displaced)

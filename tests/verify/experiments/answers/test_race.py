@@ -14,7 +14,7 @@ from spec.exact import Vector
 from verify.experiments.answers import board_field as entrants
 from verify.experiments.answers import race
 from verify.experiments.answers.answering import Answer, Answering, Effort
-from verify.experiments.answers.ours import FastF2csa, FastImplicit
+from verify.experiments.answers.ours import FastF2csa, FastImplicitEntrant
 from verify.experiments.answers.race import UNIT, WANTED, measured
 from verify.experiments.model import Row
 
@@ -41,7 +41,7 @@ class _Late:
         return self.answering.at(x, rng)
 
 
-class Wrong(FastImplicit):
+class Wrong(FastImplicitEntrant):
     name = "wrong"
 
     def prepare(self, q: QuadraticObjectives, effort: Effort) -> Answering:
@@ -64,7 +64,7 @@ class _Off(_Late):
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entrants, "OURS", (FastImplicit(), FastF2csa(), Slower(), Wrong()))
+        patch.setattr(entrants, "OURS", (FastImplicitEntrant(), FastF2csa(), Slower(), Wrong()))
         patch.setattr(entrants, "PUBLIC", ())
         return measured({"rows": "box", "d": 12, "condition": 10.0, "seed": 0}, counts=COUNTS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.report.faces import Report
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.summary_row import SmallestCounterexample, SummaryRow
 from verify.verdict import Verdict
 

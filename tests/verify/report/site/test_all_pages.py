@@ -13,7 +13,7 @@ from spec import load_claims
 from tests.verify.report.site.parsed import Parsed, dangling, html_of, together
 from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.report.site.all_pages import site_files
 from verify.report.site.evidence_words import problem_text
 from verify.report.site.frame import SCRIPT, STYLE

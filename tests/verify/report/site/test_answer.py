@@ -10,17 +10,17 @@ from markupsafe import Markup
 
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
-from verify.report.faces import Report
 from verify.report.reading_sets import LiteralReading, ReadingSet
+from verify.report.report_files import Report
 from verify.report.site.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.answer import _kindest, answer, asked, numeral, tallied
 from verify.report.site.failure_causes import causes
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.verdict import Verdict
 
 
 def told(made: Report) -> str:
-    site = Site.of(made).at_front
+    site = SiteFrame.of(made).at_front
     found = answer(site, causes(site))
     return " ".join([found.short, *(part.striptags() for part in found.said), found.repaired.striptags()])
 
@@ -58,8 +58,8 @@ def test_a_rate_that_falls_with_a_part_is_not_told_by_the_parts_number_alone() -
         in said
     )
     assert "a run costs" not in said.lower()
-    assert causes(Site.of(changed)) == ()
-    assert [cause.text.name for cause in causes(Site.of(made))] == ["uncounted-loops"]
+    assert causes(SiteFrame.of(changed)) == ()
+    assert [cause.text.name for cause in causes(SiteFrame.of(made))] == ["uncounted-loops"]
 
 
 def test_where_all_holds_nothing_fails() -> None:
@@ -95,7 +95,7 @@ def test_an_interrupted_run_is_a_part() -> None:
     ],
 )
 def test_the_short_answer_is_the_verdict(verdict: Verdict, short: str) -> None:
-    site = Site.of(report([result("bias-bound/T1", "as-written", verdict)]))
+    site = SiteFrame.of(report([result("bias-bound/T1", "as-written", verdict)]))
     assert answer(site, ()).short == short
 
 
@@ -106,36 +106,36 @@ def test_what_fails_repaired_is_named() -> None:
 
 
 def test_the_repaired_reading_alone_is_told_as_such() -> None:
-    site = Site.of(report([result("bias-bound/T1", "repaired", HELD)]))
+    site = SiteFrame.of(report([result("bias-bound/T1", "repaired", HELD)]))
     found = answer(site, ())
     assert found.short == "The text as written was not asked."
     assert "the text as written was not asked" in found.asked
 
 
 def test_a_part_says_what_it_asked() -> None:
-    site = Site.of(report(both("bias-bound/T3", FELL, -2.0)))
+    site = SiteFrame.of(report(both("bias-bound/T3", FELL, -2.0)))
     assert asked(site).startswith("Asked: 1 proof step of ")
 
 
 def test_counts_stand_in_words_with_the_worst_first() -> None:
-    site = Site.of(report([*both("bias-bound/T1", FELL, -1.0), *both("bias-bound/T2", HELD, 1.0)]))
+    site = SiteFrame.of(report([*both("bias-bound/T1", FELL, -1.0), *both("bias-bound/T2", HELD, 1.0)]))
     assert "as written, 1 is refuted and 1 holds; repaired, 2 hold" in tallied(site)
-    assert tallied(Site.of(report([]))) == ""
+    assert tallied(SiteFrame.of(report([]))) == ""
 
 
 def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
     with_it = [*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)]
-    (added,) = answer(Site.of(report(with_it)), ()).added
+    (added,) = answer(SiteFrame.of(report(with_it)), ()).added
     assert (added.premise, added.instance) == ("strict-complementarity", "toy1")
     assert added.asking.striptags() == "bias-bound"
     assert "the largest bias is ≈ α0, claimed O(α)" in added.without.striptags()
     assert added.href.endswith("bias-bound.html#bias-bound/uniformity")
     without = [*both("bias-bound/uniformity", HELD, 1.0), *both("bias-bound", HELD, 1.0)]
-    assert answer(Site.of(report(without)), ()).added == ()
+    assert answer(SiteFrame.of(report(without)), ()).added == ()
 
 
 def test_which_rate_asks_for_which_hypothesis_follows_from_what_it_rests_on() -> None:
-    site = Site.of(report(both("bias-bound", HELD, 1.0)))
+    site = SiteFrame.of(report(both("bias-bound", HELD, 1.0)))
     rates = {"bias-bound": "the bias", "sfo-complexity": "the cost"}
 
     def one(title: str, *claims: str) -> AddedHypothesis:
@@ -153,7 +153,7 @@ def test_which_rate_asks_for_which_hypothesis_follows_from_what_it_rests_on() ->
 def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_needed() -> None:
     rough = result("bias-bound/holder-order", "as-written", FELL)
     mended = result("bias-bound/holder-order", "repaired", HELD)
-    found = answer(Site.of(report([rough, mended, *both("bias-bound", HELD, 1.0)])), ())
+    found = answer(SiteFrame.of(report([rough, mended, *both("bias-bound", HELD, 1.0)])), ())
     told = {str(one.asks): (one.asking.striptags(), one.is_needed) for one in found.others}
     assert told["The second derivatives of f and g are Lipschitz continuous near (x, y*(x))"] == ("bias-bound/T3", True)
     assert told["Rows that an error of the pair switches on together are linearly independent"][1] is False
@@ -163,7 +163,7 @@ def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_neede
 
 def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
     made = report([*both("bias-bound/uniformity", FELL, -3.0), *both("bias-bound", HELD, 1.0)])
-    (added,) = answer(Site.of(made), ()).added
+    (added,) = answer(SiteFrame.of(made), ()).added
     assert "the largest bias is ≈ α−3, claimed O(α)" in added.without.striptags()
 
 
@@ -172,7 +172,7 @@ def test_without_a_number_no_sentence_about_one_is_told() -> None:
         update={"measured": None, "interval": None, "evidence": ()}
     )
     held = result("bias-bound/uniformity", "repaired", HELD)
-    (added,) = answer(Site.of(report([empty, held, *both("bias-bound", HELD, 1.0)])), ()).added
+    (added,) = answer(SiteFrame.of(report([empty, held, *both("bias-bound", HELD, 1.0)])), ()).added
     assert added.without == "the statement that shows its need comes out as vacuous"
 
 
@@ -229,4 +229,4 @@ def readings(*found: tuple[str, str, float]) -> ReadingSet:
 )  # fmt: skip
 def test_the_kindest_of_readings_that_all_fail_is_told(literal: ReadingSet, said: str) -> None:
     entry = SimpleNamespace(named={"as-written": SimpleNamespace(status=Verdict.REFUTED)}, literal=literal)
-    assert str(_kindest(cast("Site", SimpleNamespace(statements={"bias-bound": entry})))) == said
+    assert str(_kindest(cast("SiteFrame", SimpleNamespace(statements={"bias-bound": entry})))) == said

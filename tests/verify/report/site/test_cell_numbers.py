@@ -14,26 +14,26 @@ from spec.claims import Assertion, Bound
 from tests.verify.report.conftest import make_report, sweep
 from verify.evidence.model import RUNGS, CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.report import wording
-from verify.report.faces import Report
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
+from verify.report.report_files import Report
 from verify.report.signs import SHADES, STATUSES
 from verify.report.site import cell_numbers as numbers
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.number_signs import ABOVE, MEANS
 from verify.verdict import Verdict
 
 
 @pytest.fixture(scope="module")
-def site(report: Report, claims: dict) -> Site:
-    return Site.of(report, claims)
+def site(report: Report, claims: dict) -> SiteFrame:
+    return SiteFrame.of(report, claims)
 
 
-def found(site: Site, full: str, reading: str) -> numbers.Number:
+def found(site: SiteFrame, full: str, reading: str) -> numbers.CellNumber:
     return site.number(site.statements[full].named[reading])
 
 
-def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site: Site) -> None:
+def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site: SiteFrame) -> None:
     written, repaired = (found(site, "bias-bound", reading) for reading in ("as-written", "repaired"))
     assert (written.mark, written.text, written.rung, written.claimed) == ("✗", "α⁻²", "numeric", "O(α)")
     assert (repaired.mark, repaired.text, repaired.rung, repaired.claimed) == ("∎", "α²", "symbolic", "O(α)")
@@ -44,14 +44,14 @@ def test_the_number_is_the_power_and_what_was_claimed_stands_in_both_cells(site:
     assert (written.instance, written.quantity) == ("toy1", "norm of the bias")
 
 
-def test_a_compared_value_stands_beside_what_was_predicted(site: Site) -> None:
+def test_a_compared_value_stands_beside_what_was_predicted(site: SiteFrame) -> None:
     number = found(site, "variance-bound", "as-written")
     assert (number.text, number.claimed, number.rung) == ("199.4", "≤ 0.01 ± 1.2", "statistical")
     assert not number.is_order
     assert number.sign == number.where == ""
 
 
-def test_a_fault_and_what_is_not_applicable_have_words_and_no_number(site: Site) -> None:
+def test_a_fault_and_what_is_not_applicable_have_words_and_no_number(site: SiteFrame) -> None:
     assert found(site, "solution-error", "as-written").text == "fault"
     assert found(site, "solution-error", "repaired").text == "not applicable"
     assert found(site, "bias-bound/T3", "as-written").text == "vacuous"
@@ -60,7 +60,7 @@ def test_a_fault_and_what_is_not_applicable_have_words_and_no_number(site: Site)
     assert (unchecked.mark, unchecked.text) == ("·", "not checked")
 
 
-def test_an_exact_zero_is_said_to_be_one(site: Site) -> None:
+def test_an_exact_zero_is_said_to_be_one(site: SiteFrame) -> None:
     number = found(site, "bias-bound/T3", "repaired")
     assert (number.text, number.detail) == ("0", "exactly zero at every α")
 
@@ -73,7 +73,7 @@ def test_a_claim_that_falls_with_a_part_shows_the_parts_number(claims: dict) -> 
         if (row.claim, row.reading) == ("bias-bound", "as-written") else row
         for row in report.summary
     )  # fmt: skip
-    number = found(Site.of(report.model_copy(update={"summary": rows}), claims), "bias-bound", "as-written")
+    number = found(SiteFrame.of(report.model_copy(update={"summary": rows}), claims), "bias-bound", "as-written")
     assert (number.part, number.text) == ("bias-bound/T1", "α⁻¹")
 
 
@@ -129,7 +129,7 @@ def test_what_is_proven_beyond_the_power_is_told_with_its_end() -> None:
     assert numbers.measured(refuted).detail.endswith("at least 0.5 α for all α in (0, 1/4]")
 
 
-def judged(rate: RateEvidence, rung: str, interval: tuple[float, float]) -> numbers.Number:
+def judged(rate: RateEvidence, rung: str, interval: tuple[float, float]) -> numbers.CellNumber:
     return numbers.measured(
         Result(claim="c", reading="repaired", instance="i", verdict=Verdict.SUPPORTED, sentence="",
                measured=rate.exponent, interval=interval, rung=rung, evidence=(rate,))
@@ -236,7 +236,7 @@ def test_a_derived_order_stands_before_a_fit() -> None:
 def test_the_number_is_of_the_data_and_not_of_the_sentence(claims: dict) -> None:
     report = make_report()
     lied = [result.model_copy(update={"sentence": "The bias falls like α^9.00."}) for result in report.results]
-    shown = Site.of(report.model_copy(update={"results": tuple(lied)}), claims)
+    shown = SiteFrame.of(report.model_copy(update={"results": tuple(lied)}), claims)
     assert found(shown, "bias-bound", "as-written").text == "α⁻²"
     changed = [
         result.model_copy(update={"measured": -3.0, "interval": (-3.0, -3.0),
@@ -244,5 +244,5 @@ def test_the_number_is_of_the_data_and_not_of_the_sentence(claims: dict) -> None
         if (result.claim, result.reading) == ("bias-bound", "as-written") else result
         for result in report.results
     ]  # fmt: skip
-    shown = Site.of(report.model_copy(update={"results": tuple(changed)}), claims)
+    shown = SiteFrame.of(report.model_copy(update={"results": tuple(changed)}), claims)
     assert found(shown, "bias-bound", "as-written").text == "α⁻³"

@@ -9,9 +9,9 @@ import pytest
 from spec.claims import ORDER, load_claims
 from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of
-from verify.report.faces import Report
 from verify.report.outline import outline
-from verify.report.site.frame import Site
+from verify.report.report_files import Report
+from verify.report.site.frame import SiteFrame
 from verify.report.site.paper_stages import STAGES, staged
 from verify.verdict import Verdict
 
@@ -101,7 +101,7 @@ def test_a_claim_of_no_stage_is_not_lost(report: Report) -> None:
 
 
 def test_addresses_lead_from_the_front_and_from_within(report: Report, claims: dict) -> None:
-    site = Site.of(report, claims)
+    site = SiteFrame.of(report, claims)
     assert site.href("bias-bound/T1") == "bias-bound.html#bias-bound/T1"
     assert site.href("bias-bound/T1", "only:dual_term") == "bias-bound.html#bias-bound/T1.only.dual_term"
     assert site.at_front.href("bias-bound/T1") == "pages/bias-bound.html#bias-bound/T1"

@@ -7,7 +7,7 @@ import pytest
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import failing
 from verify.report.site.downstream import SHORT, downstream, drawn
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 
 CLAIMS = load_claims()
 
@@ -39,7 +39,7 @@ def test_the_bias_takes_accuracy_stationarity_and_cost_with_it() -> None:
 
 
 def test_the_drawing_names_and_links_what_is_in_the_run() -> None:
-    site = Site.of(failing())
+    site = SiteFrame.of(failing())
     svg = drawn(downstream("bias-bound/T3", CLAIMS), "T₃", site)
     assert "T₃ breaks: Bias, " in svg
     assert 'href="sfo-complexity.html#sfo-complexity"' in svg

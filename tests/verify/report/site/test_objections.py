@@ -6,27 +6,27 @@ import verify
 from spec.claims import find
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.site.all_pages import site_files
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.objections import FILE, refuted
 
 
 def test_every_refutation_of_the_text_is_there_and_nothing_else() -> None:
-    made = list(refuted(Site.of(failing())))
+    made = list(refuted(SiteFrame.of(failing())))
     assert "bias-bound/T1" in {one.entry.id for one in made}
     assert all(one.found.status == "REFUTED" for one in made)
-    assert list(refuted(Site.of(holding()))) == []
+    assert list(refuted(SiteFrame.of(holding()))) == []
     assert FILE not in site_files(holding())
 
 
 def test_what_the_text_does_not_say_is_not_defended() -> None:
     made = report([*both("bias-bound/from-two-lemmas", FELL, -2.0), *both("bias-bound/T1", FELL, -1.0)])
-    assert [one.entry.id for one in refuted(Site.of(made))] == ["bias-bound/T1"]
+    assert [one.entry.id for one in refuted(SiteFrame.of(made))] == ["bias-bound/T1"]
 
 
 def test_another_reading_that_was_not_run_leaves_its_objection_open() -> None:
     # As `summarise` has it the row would not be REFUTED: these rows are made by hand.
     made = report(both("bias-bound/T3", FELL, -2.0))
-    (one,) = refuted(Site.of(made))
+    (one,) = refuted(SiteFrame.of(made))
     assert not one.stands
     (open_one,) = (objection for objection in one.objections if not objection.answers)
     assert "did not mean" in open_one.says
@@ -38,7 +38,7 @@ def test_another_reading_that_was_not_run_leaves_its_objection_open() -> None:
 def test_each_other_reading_is_an_objection_with_where_it_fails_and_by_how_much() -> None:
     others = [name for name in find("bias-bound/T3").literal_readings if name != "as-written"]
     readings = [result("bias-bound/T3", name, FELL, 0.0) for name in others]
-    (one,) = refuted(Site.of(report([*both("bias-bound/T3", FELL, -2.0), *readings])))
+    (one,) = refuted(SiteFrame.of(report([*both("bias-bound/T3", FELL, -2.0), *readings])))
     said = {objection.says: objection.answers for objection in one.objections}
     meant = {says: answers for says, answers in said.items() if says.startswith("We meant: ")}
     assert len(meant) == len(others)
@@ -51,7 +51,7 @@ def test_each_other_reading_is_an_objection_with_where_it_fails_and_by_how_much(
 
 
 def test_in_a_run_no_refutation_is_left_with_an_open_objection() -> None:
-    made = list(refuted(Site.of(verify.run(["bias-bound", "solution-error", "sfo-complexity"], profile="smoke"))))
+    made = list(refuted(SiteFrame.of(verify.run(["bias-bound", "solution-error", "sfo-complexity"], profile="smoke"))))
     assert {"bias-bound", "solution-error", "sfo-complexity"} <= {one.entry.id for one in made}
     assert [one.entry.id for one in made if not one.stands] == []
 
@@ -60,7 +60,7 @@ def test_one_that_holds_under_another_reading_is_not_refuted() -> None:
     others = [name for name in find("bias-bound/T3").literal_readings if name != "as-written"]
     readings = [result("bias-bound/T3", name, HELD, 2.0) for name in others]
     made = report([*both("bias-bound/T3", FELL, -2.0), *readings])
-    assert list(refuted(Site.of(made))) == []
+    assert list(refuted(SiteFrame.of(made))) == []
 
 
 def test_a_report_on_another_program_has_no_such_page() -> None:

@@ -16,7 +16,7 @@ from spec.claims import find, load_claims
 from verify.report.model import ReportData, Result
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.all_pages import all_pages
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.judged_paper import ABSENT, ASIDE, AT_ODDS, SAID, WORST_FIRST, judged_paper
 from verify.report.site.paper_page import answer, body, page_alone, pages, set_words
 from verify.report.summary_row import SummaryRow
@@ -51,8 +51,8 @@ def run(statuses: Mapping[tuple[str, str], str] = {}, *, subject: str = "referen
     )
 
 
-def site(*given: object, **more: object) -> Site:
-    return Site.of(run(*given, **more))  # type: ignore[arg-type]  # passed on
+def site(*given: object, **more: object) -> SiteFrame:
+    return SiteFrame.of(run(*given, **more))  # type: ignore[arg-type]  # passed on
 
 
 @lru_cache(maxsize=4)
@@ -202,7 +202,7 @@ def test_what_was_not_run_says_so() -> None:
 
 def test_results_without_a_summary_decide_nothing() -> None:
     result = Result(claim="bias-bound", reading="as-written", instance="toy1", verdict="REFUTED", sentence="No.")
-    bare = Site.of(run(only="none").model_copy(update={"results": (result,), "summary": ()}))
+    bare = SiteFrame.of(run(only="none").model_copy(update={"results": (result,), "summary": ()}))
     assert judged_paper(bare).assertions[19].written.status == ABSENT
     assert "not in this run" in evidence(str(body(bare)), 19)
 
@@ -225,11 +225,11 @@ def test_the_answer_counts_what_the_page_shows() -> None:
     counts = f"{len(failing)} fail as written and {_holding(fallen)} hold."
     assert told[0] == f"Of {len(SAID_ONES)} assertions that the words say, {counts}"
     assert f"With the text repaired, all of the {len(failing)} hold." in told
-    nothing = list(answer(judged_paper(Site.of(run(only="none")))))
+    nothing = list(answer(judged_paper(SiteFrame.of(run(only="none")))))
     assert nothing == [f"None of the paper’s {len(ENTRIES)} assertions was judged in this run."]
 
 
-def _holding(of: Site) -> int:
+def _holding(of: SiteFrame) -> int:
     return sum(one.written.status == "SUPPORTED" for one in judged_paper(of).said)
 
 
@@ -314,7 +314,7 @@ def test_a_text_that_fails_in_some_readings_is_neither() -> None:
         for name in choices[1:]
     ]
     made = run({("variance-bound/per-sample", "as-written"): "REFUTED"})
-    mixed = Site.of(made.model_copy(update={"summary": (*made.summary, *rows)}))
+    mixed = SiteFrame.of(made.model_copy(update={"summary": (*made.summary, *rows)}))
     one = judged_paper(mixed).assertions[136]
     assert one.written.status == "MIXED"
     assert not one.fails
@@ -337,6 +337,8 @@ def test_the_parts_counts_add_up_to_the_answers() -> None:
 def test_what_of_the_repaired_text_was_not_run_is_said() -> None:
     statuses = {(full, "as-written"): "REFUTED" for full in STATEMENTS}
     made = run(statuses)
-    bare = Site.of(made.model_copy(update={"summary": tuple(row for row in made.summary if row.reading != "repaired")}))
+    bare = SiteFrame.of(
+        made.model_copy(update={"summary": tuple(row for row in made.summary if row.reading != "repaired")})
+    )
     (told,) = (line for line in answer(judged_paper(bare)) if line.startswith("With the text repaired"))
     assert re.fullmatch(r"With the text repaired, 0 of the (\d+) hold; \1 not in this run\.", told)

@@ -15,12 +15,12 @@ from tests.verify.report.conftest import sweep
 from verify.evidence.model import Point, RateEvidence
 from verify.report.model import Result
 from verify.report.outline import ReadingOutline
-from verify.report.site.cell_numbers import Number, number_of
+from verify.report.site.cell_numbers import CellNumber, number_of
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict
 
 
-def read(reading: str, rate: RateEvidence, verdict: Verdict, claim: str = "1") -> tuple[ReadingOutline, Number]:
+def read(reading: str, rate: RateEvidence, verdict: Verdict, claim: str = "1") -> tuple[ReadingOutline, CellNumber]:
     bound = Bound(quantity="q", exponents={rate.variable: claim})
     result = Result(claim="c", reading=reading, instance="toy1", verdict=verdict, sentence="", measured=rate.exponent,
                     interval=(rate.exponent, rate.exponent), rung="numeric", evidence=(rate,))  # fmt: skip
@@ -28,7 +28,7 @@ def read(reading: str, rate: RateEvidence, verdict: Verdict, claim: str = "1") -
     return found, number_of(found, result)
 
 
-def drawn(*readings: tuple[ReadingOutline, Number]) -> Figure:
+def drawn(*readings: tuple[ReadingOutline, CellNumber]) -> Figure:
     made = figure(readings, "Bias & <co>")
     assert made is not None
     ElementTree.fromstring(made.svg)

@@ -12,18 +12,18 @@ from markupsafe import Markup
 from spec.claims import load_claims
 from spec.reading import find_choice
 from tests.verify.report.site.story_reports import FELL, HELD, SMALLEST, both, failing, holding, rate, report, result
-from verify.report.faces import Report
+from verify.report.report_files import Report
 from verify.report.site import cause_pages, story
 from verify.report.site.all_pages import site_files
 from verify.report.site.failure_causes import cause_texts, causes, findings, put
 from verify.report.site.finding_rows import finding_rows
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 
 STATEMENTS = {full for claim in load_claims().values() for full, _ in claim.statements()}
 
 
 def front(made: Report) -> str:
-    (page,) = story.pages(Site.of(made))
+    (page,) = story.pages(SiteFrame.of(made))
     return str(page.body)
 
 
@@ -62,8 +62,8 @@ def test_pages_have_no_raw_tex_and_no_empty_slot(files: Mapping[str, str]) -> No
 
 def test_a_cause_whose_statement_holds_is_left_out() -> None:
     made = report([*both("bias-bound/T3", FELL, -2.0), *both("bias-bound/T1", HELD, 1.0)])
-    assert [cause.text.name for cause in causes(Site.of(made))] == ["frozen-term"]
-    assert causes(Site.of(holding())) == ()
+    assert [cause.text.name for cause in causes(SiteFrame.of(made))] == ["frozen-term"]
+    assert causes(SiteFrame.of(holding())) == ()
     page = front(holding())
     assert "What causes it" not in page
     assert "Not as written" not in page
@@ -72,7 +72,7 @@ def test_a_cause_whose_statement_holds_is_left_out() -> None:
 def test_a_plot_is_drawn_once() -> None:
     page = front(failing())
     causes_part, found = page.split('<h2 id="findings">')
-    assert causes_part.count('<svg class="spk') == len(causes(Site.of(failing())))
+    assert causes_part.count('<svg class="spk') == len(causes(SiteFrame.of(failing())))
     for number in range(1, 6):
         assert f'<li id="cause-{number}">' in causes_part
         assert found.count(f'href="#cause-{number}"') == 1
@@ -127,7 +127,7 @@ def test_an_added_hypothesis_says_what_goes_wrong_without_it() -> None:
 
 
 def test_a_cause_says_what_was_measured() -> None:
-    (cause,) = causes(Site.of(report(both("bias-bound/T1", FELL, -7.0))))
+    (cause,) = causes(SiteFrame.of(report(both("bias-bound/T1", FELL, -7.0))))
     assert "<sup>−7</sup>" in cause.brief
     assert "claimed O(α³)" in cause.brief.striptags()
     assert (
@@ -142,7 +142,7 @@ def test_a_cause_says_what_was_measured() -> None:
 def test_a_repair_that_the_run_does_not_show_is_not_claimed(repaired: object, said: str) -> None:
     made = [result("bias-bound/T1", "as-written", FELL, -1.0)]
     made += [result("bias-bound/T1", "repaired", FELL, -1.0)] if repaired else []
-    (cause,) = causes(Site.of(report(made)))
+    (cause,) = causes(SiteFrame.of(report(made)))
     assert said in cause.repair
     assert not cause.is_repaired
 
@@ -155,30 +155,30 @@ def test_a_page_of_a_cause_has_the_problem_to_follow_by_hand(files: Mapping[str,
 
 
 def test_arithmetic_by_hand_is_computed() -> None:
-    (cause,) = causes(Site.of(report([result("sfo-complexity", "as-written", FELL, -9.0, variable="epsilon")])))
+    (cause,) = causes(SiteFrame.of(report([result("sfo-complexity", "as-written", FELL, -9.0, variable="epsilon")])))
     assert "250,000 samples for one outer step, where log(1/δ) is 6.9" in cause.hand.striptags()
 
 
 def test_arithmetic_of_noise_is_computed() -> None:
-    (cause,) = causes(Site.of(report([result("variance-bound/per-sample", "as-written", FELL, -4.0)])))
+    (cause,) = causes(SiteFrame.of(report([result("variance-bound/per-sample", "as-written", FELL, -4.0)])))
     assert "At α = 0.1 and σ = 0.1 that is 200, against σ² = 0.01." in cause.hand.striptags()
 
 
 def test_rows_not_in_the_run_are_left_out() -> None:
-    site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
+    site = SiteFrame.of(report(both("bias-bound/T1", FELL, -1.0)))
     (row,) = finding_rows(site, causes(site))
     assert row.finding.written == "bias-bound/T1"
-    assert finding_rows(Site.of(report([])), ()) == []
+    assert finding_rows(SiteFrame.of(report([])), ()) == []
 
 
 def test_what_fails_stands_before_what_holds() -> None:
     made = report([*both("bias-bound/T3", HELD, 1.0), *both("bias-bound/ramp", FELL, 0.0)])
-    rows = finding_rows(Site.of(made), ())
+    rows = finding_rows(SiteFrame.of(made), ())
     assert [row.finding.written for row in rows] == ["bias-bound/ramp", "bias-bound/T3"]
 
 
 def test_both_cells_say_what_was_claimed() -> None:
-    site = Site.of(report(both("bias-bound/T1", FELL, -1.0)))
+    site = SiteFrame.of(report(both("bias-bound/T1", FELL, -1.0)))
     (row,) = finding_rows(site, ())
     assert row.written is not None
     assert row.repaired is not None
@@ -194,8 +194,8 @@ def test_the_toy_problem_is_shown_where_the_run_shows_what_it_shows() -> None:
 
 def test_a_report_on_a_program_is_no_story() -> None:
     made = failing().model_copy(update={"subject": "mine:Subject"})
-    assert story.pages(Site.of(made)) == []
-    assert cause_pages.pages(Site.of(made)) == []
+    assert story.pages(SiteFrame.of(made)) == []
+    assert cause_pages.pages(SiteFrame.of(made)) == []
 
 
 def test_the_same_report_gives_the_same_bytes(files: Mapping[str, str]) -> None:

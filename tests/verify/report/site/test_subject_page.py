@@ -7,12 +7,12 @@ import re
 import pytest
 
 from tests.verify.report.site.story_reports import FELL, HELD, report, result
-from verify.report.faces import Report
 from verify.report.letter import Letter, StageTold, WrongTold
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.report.site import subject_page
 from verify.report.site.all_pages import site_files
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.subject_page import conform_command, headline, told
 from verify.verdict import Verdict
 
@@ -49,7 +49,7 @@ def mine(*results: Result, letter: Letter | None = None) -> Report:
 
 
 def body(made: Report) -> str:
-    (page,) = subject_page.pages(Site.of(made))
+    (page,) = subject_page.pages(SiteFrame.of(made))
     return str(page.body)
 
 
@@ -98,7 +98,7 @@ def test_without_stages_it_says_where_it_first_goes_wrong_and_what_names_it() ->
     ],
 )
 def test_the_headline_is_the_outcome(results: tuple[Result, ...], said: str) -> None:
-    assert headline(Site.of(mine(*results))) == said
+    assert headline(SiteFrame.of(mine(*results))) == said
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_the_headline_says_what_of_the_rest(statuses: tuple[str, str], said: str
         StageTold(stage=name, status=s, sentence="")
         for name, s in zip(("activation", "samples"), statuses, strict=True)
     ]
-    assert headline(Site.of(mine(*FAILING, letter=Letter(stages=tuple(stages), first="activation")))) == said
+    assert headline(SiteFrame.of(mine(*FAILING, letter=Letter(stages=tuple(stages), first="activation")))) == said
 
 
 def test_agreeing_stages_leave_the_claims_to_speak() -> None:
     letter = Letter(stages=(StageTold(stage="activation", status="agrees", sentence=""),))
-    assert headline(Site.of(mine(*FAILING, letter=letter))) == "1 of 2 statements fails"
+    assert headline(SiteFrame.of(mine(*FAILING, letter=letter))) == "1 of 2 statements fails"
 
 
 def test_what_could_not_be_asked_has_its_reason() -> None:
@@ -130,7 +130,7 @@ def test_what_could_not_be_asked_has_its_reason() -> None:
 
 
 def test_a_report_on_the_paper_is_no_such_page() -> None:
-    assert subject_page.pages(Site.of(report(FAILING))) == []
+    assert subject_page.pages(SiteFrame.of(report(FAILING))) == []
 
 
 def test_a_letter_is_no_part_of_the_data() -> None:

@@ -16,7 +16,7 @@ from spec.problem import parse_problem
 from verify.campaign import run as campaign
 from verify.cli.main import invoke
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject, load_subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.wire import conversation
 from verify.subjects.wire.client import WireSubject
 from verify.subjects.wire.self_test import TINY, run_self_test
@@ -53,16 +53,16 @@ class AsksItself(ReferenceSubject):
 @pytest.fixture(scope="module")
 def served():
     with WireSubject(f"{SERVE} reference") as subject:
-        yield Stages(subject)
+        yield StageCalls(subject)
 
 
 @pytest.fixture(scope="module")
 def echo():
     with WireSubject(ECHO) as subject:
-        yield Stages(subject)
+        yield StageCalls(subject)
 
 
-REFERENCE = Stages(ReferenceSubject())
+REFERENCE = StageCalls(ReferenceSubject())
 
 
 def rng(seed=0):
@@ -104,7 +104,7 @@ def test_repeated_estimates_come_in_batches_of_single_ones(monkeypatch):
     monkeypatch.syspath_prepend(".")
     command = f"{SERVE} tests.verify.subjects.wire.test_client:OnlySingleCalls"
     with WireSubject(command) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         assert not stages.offers("optimise")
         found = stages.hypergradient_samples(PROBLEM, X, Call(alpha=0.1), rng(), 200)
         assert len(np.unique(found[:, 0])) == 200
@@ -172,7 +172,7 @@ def test_a_failing_oracle_ends_the_conversation_not_the_subject(served):
 def test_problems_are_sent_once_and_forgotten(monkeypatch):
     monkeypatch.setattr("verify.subjects.wire.client.PROBLEMS_KEPT", 2)
     with WireSubject(ECHO) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         asked = []
         ask = subject._talk.ask
         monkeypatch.setattr(subject._talk, "ask", lambda method, *a, **k: asked.append(method) or ask(method, *a, **k))

@@ -15,7 +15,7 @@ import pytest
 
 from spec.atlas import find
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import StageFaultError, Stages
+from verify.subjects.protocol import StageCalls, StageFaultError
 from verify.subjects.wire import guard
 from verify.subjects.wire.client import WireSubject
 
@@ -73,7 +73,7 @@ def small_lines(monkeypatch):
 def test_one_clear_line(how, small_lines):
     kind, line = FAULTS[how]
     with WireSubject(command(how), time_limit=0.3) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         assert stages.activation(X, X, 0.1, 0.1) == 1.0
         with pytest.raises(StageFaultError) as caught:
             stages.hypergradient(TOY, X, CALL, np.random.default_rng(0))
@@ -91,17 +91,17 @@ def test_one_clear_line(how, small_lines):
 
 def test_wrong_shape_is_the_stages_word():
     with WireSubject(command("shape")) as subject, pytest.raises(SubjectFaultError, match=r"shape \(1,\); got \(7,\)"):
-        Stages(subject).hypergradient(TOY, X, CALL)
+        StageCalls(subject).hypergradient(TOY, X, CALL)
 
 
 def test_a_refusal_is_no_fault():
     with WireSubject(command("refuse")) as subject, pytest.raises(MissingCapabilityError, match="only repaired"):
-        Stages(subject).hypergradient(TOY, X, CALL)
+        StageCalls(subject).hypergradient(TOY, X, CALL)
 
 
 def test_what_nobody_asked_for_is_found_at_the_next_request():
     with WireSubject(command("twice")) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         assert stages.hypergradient(TOY, X, CALL) == X
         time.sleep(0.05)
         with pytest.raises(StageFaultError, match="lower_level sent what nobody asked for"):
@@ -110,7 +110,7 @@ def test_what_nobody_asked_for_is_found_at_the_next_request():
 
 def test_a_stage_that_hung_twice_is_not_called_again():
     with WireSubject(command("hang"), time_limit=0.1) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         for _ in range(2):
             with pytest.raises(StageFaultError, match=r"did not answer within 0.1 s$"):
                 stages.hypergradient(TOY, X, CALL)
@@ -121,25 +121,25 @@ def test_a_stage_that_hung_twice_is_not_called_again():
 
 def test_an_id_spelt_as_a_double_is_the_same_number():
     with WireSubject(command("double-id")) as subject:
-        assert Stages(subject).hypergradient(TOY, X, CALL) == X
+        assert StageCalls(subject).hypergradient(TOY, X, CALL) == X
 
 
 def test_text_in_place_of_a_number_is_called_text():
     with WireSubject(command("text-id")) as subject, pytest.raises(StageFaultError, match="got 3, which is text"):
-        Stages(subject).hypergradient(TOY, X, CALL)
+        StageCalls(subject).hypergradient(TOY, X, CALL)
 
 
 @pytest.mark.parametrize("how", ["memory", "memory-of-a-child"])
 def test_memory_is_bounded(how):
     with WireSubject(command(how), memory_mib=150) as subject:
         with pytest.raises(StageFaultError, match=r"took \d+ MiB of memory; the limit is 150") as caught:
-            Stages(subject).hypergradient(TOY, X, CALL)
+            StageCalls(subject).hypergradient(TOY, X, CALL)
         assert caught.value.kind == "memory"
 
 
 def test_killed_between_two_requests():
     with WireSubject(command("none")) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         stages.lower_level(TOY, X)
         os.kill(subject.pid, signal.SIGKILL)
         with pytest.raises(StageFaultError, match=r"ended its process \(killed by SIGKILL\)"):
@@ -149,7 +149,7 @@ def test_killed_between_two_requests():
 
 def test_closed_input_is_noticed():
     with WireSubject(command("close-input")) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         stages.hypergradient(TOY, X, CALL)
         with pytest.raises(StageFaultError, match="closed its standard input; its process still runs") as caught:
             stages.hypergradient(TOY, X, CALL)
@@ -161,14 +161,14 @@ def test_a_bad_start_is_one_line(how):
     with WireSubject(command(how, "initialize"), start_limit=0.3) as subject:
         for _ in range(2):
             with pytest.raises(StageFaultError, match=r"^initialize "):
-                Stages(subject).require(["lower_level"])
+                StageCalls(subject).require(["lower_level"])
         with pytest.raises(StageFaultError, match=r"^the subject is down: "):
-            Stages(subject).require(["lower_level"])
+            StageCalls(subject).require(["lower_level"])
 
 
 def test_no_grandchild_is_left():
     with WireSubject(command("grandchild"), time_limit=0.5) as subject:
-        stages = Stages(subject)
+        stages = StageCalls(subject)
         stages.lower_level(TOY, X)
         mark = subject._talk._program.process.mark
         with pytest.raises(StageFaultError):

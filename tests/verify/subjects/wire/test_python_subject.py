@@ -12,7 +12,7 @@ from spec.atlas import find
 from tests.verify.subjects.counting import Counts, Refuses, whole
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
 from verify.subjects.loading import end, load_apart, version_of
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 HERE = "tests.verify.subjects.counting"
 ONE = np.zeros(1)
@@ -33,7 +33,7 @@ def load():
 
 
 def asked(subject):
-    return float(Stages(subject).activation(ONE, ONE, 0.1, 0.1)[0])
+    return float(StageCalls(subject).activation(ONE, ONE, 0.1, 0.1)[0])
 
 
 def test_it_is_as_new_after_renewing_and_copies_are_apart(load):
@@ -52,7 +52,7 @@ def test_it_is_as_new_after_renewing_and_copies_are_apart(load):
 
 
 def test_its_faults_and_refusals_are_in_the_words_of_one_in_process(load):
-    apart, here = Stages(load("Refuses")), Stages(Refuses())
+    apart, here = StageCalls(load("Refuses")), StageCalls(Refuses())
     problem, x, call = find("toy1").problem, np.array([0.3]), Call(alpha=0.1)
     questions = {
         "hypergradient": (problem, x, call), "lower_level": (problem, x), "activation": (ONE, ONE, 0.1, 0.1),
@@ -70,13 +70,13 @@ def test_a_whole_optimiser_answers_there_too(load):
     problem, x0 = find("toy1").problem, np.array([0.3])
     subject = load("whole")
     runs = [
-        Stages(one).end_to_end(problem, x0, OUTER, 0.05, rng)
+        StageCalls(one).end_to_end(problem, x0, OUTER, 0.05, rng)
         for one, rng in ((subject, np.random.default_rng(5)), (subject, np.random.default_rng(5)))
     ]
     assert (runs[0].path == runs[1].path).all()
     assert runs[0].path.shape == (OUTER.T + 1, 1)
     assert runs[0].x_bar.shape == (0, 1)
-    assert Stages(whole).end_to_end(problem, x0, OUTER, 0.05, np.random.default_rng(5)).x_bar.shape == (0, 1)
+    assert StageCalls(whole).end_to_end(problem, x0, OUTER, 0.05, np.random.default_rng(5)).x_bar.shape == (0, 1)
 
 
 @pytest.mark.parametrize(

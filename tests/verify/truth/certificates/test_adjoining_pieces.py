@@ -14,10 +14,10 @@ from tests.verify.truth.problems import KINK, TOY1, quadratic, regular_instances
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import blocks
 from verify.truth.certificates.adjoining_pieces import limits_of_gradients
-from verify.truth.certificates.certification import Bound, certify
+from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import RejectedCertificateError, check
 from verify.truth.certificates.plain_formulas import PlainProblem, apply
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import Scenario
 
 IDENTITY = [[1, 0], [0, 1]]
@@ -44,8 +44,8 @@ def test_the_limits_of_gradients_worked_out_by_hand(problem, x, gradients):
 
 @pytest.mark.parametrize(("problem", "x", "wrong"), [(DOUBLED, 1, 0), (SWAPPING, 0, 0), (SWAPPING, 0, 2)])
 def test_a_reference_that_is_the_gradient_of_no_region_is_rejected(problem, x, wrong):
-    family = Family.at(problem, [x], gradient=[wrong])
-    found = certify(family, Scenario(), Bound(0), Fraction(1, 16))
+    family = PenaltyFamily.at(problem, [x], gradient=[wrong])
+    found = certify(family, Scenario(), WantedBound(0), Fraction(1, 16))
     with pytest.raises(RejectedCertificateError, match="reference"):
         check(found)
 

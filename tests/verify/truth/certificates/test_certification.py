@@ -17,9 +17,9 @@ from tests.verify.truth.problems import KINK, TOY1, quadratic, random_rows, regu
 from verify.truth import closed_forms, series
 from verify.truth.certificates import certification
 from verify.truth.certificates.certificate import Certificate, Convexity
-from verify.truth.certificates.certification import Bound, NoCertificateError
+from verify.truth.certificates.certification import NoCertificateError, WantedBound
 from verify.truth.certificates.checker import RejectedCertificateError, check
-from verify.truth.penalty_functions import Family, convex_up_to, error
+from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, error
 from verify.truth.scenario import Quantity, Scenario, exact_error
 
 INSTANCES = regular_instances()
@@ -27,7 +27,7 @@ INSTANCES = regular_instances()
 
 def certify(family, scenario, quantity="bias", *, alpha_0=None, **wanted) -> Certificate:
     """Certified on (0, alpha_0], by default up to the first of 1/4, 1/8, ... where the Lagrangian is convex."""
-    bound = Bound(quantity=quantity, **wanted)
+    bound = WantedBound(quantity=quantity, **wanted)
     weights = family.fitted(scenario).rho, family.exact_stages.rho
     ends = [alpha_0] if alpha_0 is not None else [Fraction(1, 4 << k) for k in range(12)]
     convex = (all(convex_up_to(family.problem, rho, end, bound.modulus) for rho in weights) for end in ends)
@@ -96,7 +96,7 @@ def test_a_certified_bound_holds_at_sampled_alphas_and_its_best_constant_is_met(
 
 
 def test_toy1_has_the_constants_of_its_closed_form():
-    family = Family.at(TOY1, [1])
+    family = PenaltyFamily.at(TOY1, [1])
     found = certify(family, Scenario(), exponent=2, alpha_0=Fraction(1))
     # bias = -alpha**2 / (1 + alpha**2): the supremum of |bias| / alpha**2 is its limit 1.
     assert (found.constant_squared, found.attained_at, found.tightness) == (1, 0, 1.0)
@@ -109,7 +109,7 @@ def test_toy1_has_the_constants_of_its_closed_form():
 def test_a_given_constant_holds_up_to_where_the_closed_form_crosses_the_bound():
     # f = -y^2/2 over g = y^2/2 + xy: |bias| = alpha^2/(1 - alpha^2) = alpha at the golden ratio's inverse, 0.618034.
     concave = quadratic({"yy": [[-1]]}, {"yy": [[1]], "xy": [[1]]}, [[0]], [[1]], [10])
-    family = Family.at(concave, [1])
+    family = PenaltyFamily.at(concave, [1])
     check(certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=Fraction("0.618033")))
     with pytest.raises(NoCertificateError, match="must have C"):
         certify(family, Scenario(), exponent=1, constant_squared=Fraction(1), alpha_0=Fraction("0.618035"))
@@ -120,17 +120,17 @@ def test_a_given_constant_holds_up_to_where_the_closed_form_crosses_the_bound():
 
 
 def test_strong_convexity_of_modulus_c_over_alpha_squared_is_a_premise_that_can_be_asked_for():
-    family = Family.at(TOY1, [1])
+    family = PenaltyFamily.at(TOY1, [1])
     found = certify(family, Scenario(), exponent=1, modulus=Fraction(1, 2))
     assert found.convexity[0].modulus == Fraction(1, 2)
     check(found)
     with pytest.raises(NoCertificateError, match="convex"):
-        certify(Family.at(KINK, [-1]), Scenario(rho=(Fraction(0),)), exponent=1, modulus=Fraction(2))
+        certify(PenaltyFamily.at(KINK, [-1]), Scenario(rho=(Fraction(0),)), exponent=1, modulus=Fraction(2))
 
 
 def test_a_bound_met_with_equality_everywhere_is_certified():
     # T1 is exactly the error times a monomial here.
-    family = Family.at(TOY1, [1])
+    family = PenaltyFamily.at(TOY1, [1])
     spent = Scenario(y_error=(exact_error(3, [1]),))
     found = certify(family, spent, "T1", exponent=-1)
     assert (found.constant_squared, found.tightness) == (1, 1.0)
@@ -185,7 +185,7 @@ def test_every_corruption_is_rejected_where_it_was_made():
 @settings(max_examples=40)
 @given(st.data())
 def test_no_single_changed_number_in_the_file_is_accepted(data):
-    family = Family.at(random_rows(2, 2, 2, 1), [0, 0])
+    family = PenaltyFamily.at(random_rows(2, 2, 2, 1), [0, 0])
     good = certify(family, Scenario(dual_term="frozen"), exponent=-2, side="lower")
     fields = ("numerators", "denominator", "y_star", "lam", "reference", "attained", "attained_at")
     file = json.loads(good.model_dump_json())
@@ -207,8 +207,8 @@ def test_no_single_changed_number_in_the_file_is_accepted(data):
 
 
 def test_a_problem_swapped_into_a_certificate_is_noticed():
-    good = certify(Family.at(TOY1, [1]), Scenario(), exponent=1)
-    other = certify(Family.at(KINK, [-1]), Scenario(), exponent=1)
+    good = certify(PenaltyFamily.at(TOY1, [1]), Scenario(), exponent=1)
+    other = certify(PenaltyFamily.at(KINK, [-1]), Scenario(), exponent=1)
     with pytest.raises(RejectedCertificateError):
         check(good.model_copy(update={"problem": other.problem}))
     with pytest.raises(RejectedCertificateError, match="quadratic"):
@@ -216,7 +216,7 @@ def test_a_problem_swapped_into_a_certificate_is_noticed():
 
 
 def test_a_certificate_at_a_kink_names_a_piece():
-    family = Family.at(KINK, [0], gradient=[1])
+    family = PenaltyFamily.at(KINK, [0], gradient=[1])
     found = certify(family, Scenario(rho=(Fraction(0),)), exponent=2)
     check(found)
     with pytest.raises(RejectedCertificateError, match="limit of its gradients"):
@@ -247,11 +247,11 @@ def test_errors_survive_pickling():
 )
 def test_what_cannot_be_certified_says_why(arguments, message):
     with pytest.raises(InvalidInputError, match=message):
-        certify(Family.at(TOY1, [1]), Scenario(rho=(Fraction(1, 2),)), **({"exponent": 1} | arguments))
+        certify(PenaltyFamily.at(TOY1, [1]), Scenario(rho=(Fraction(1, 2),)), **({"exponent": 1} | arguments))
 
 
 def test_ten_variables_and_five_rows_are_certified_and_checked():
-    family = Family.at(random_rows(10, 10, 5, 1), [0] * 10)
+    family = PenaltyFamily.at(random_rows(10, 10, 5, 1), [0] * 10)
     found = certify(family, Scenario(), exponent=1)
     check(found)
     assert len(list(itertools.chain(*found.numerators))) > 100

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from spec.claims import Assertion, Premise, Statement, find
 from verify.truth.propositions import needs
-from verify.truth.propositions.dropped import Candidate, candidates, without
+from verify.truth.propositions.dropped import DroppedCandidate, candidates, without
 
 CLEAR = Premise(id="clear", text="clear of the ramp", formula="all(lam_star[active] >= lam_width + C_lambda * delta)")
 LICQ = Premise(id="licq", text="independent rows", formula="rank(B[active]) == count(active)")
@@ -44,7 +44,7 @@ def test_a_path_starts_at_a_kink_and_leaves_it() -> None:
 
 
 def test_on_record_is_what_a_search_shows_at_the_place_it_names() -> None:
-    by_name: dict[str, Candidate] = {one.name: one for one in candidates()}
+    by_name: dict[str, DroppedCandidate] = {one.name: one for one in candidates()}
     for full_id, entry in list(needs.recorded().items())[:6]:
         premises = needs.premises_with_formulas(full_id)
         for need in entry.needs:

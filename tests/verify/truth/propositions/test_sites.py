@@ -16,12 +16,12 @@ from verify.truth import lower_level, penalty_functions
 from verify.truth.algebra.rationals import fractions
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import Place, value_of
 from verify.truth.scenario import Scenario
-from verify.truth.stages import Setting, evaluate
+from verify.truth.stages import ExactSetting, evaluate
 
 NAMES = ("toy1", "box-rational", "random-3x5x4", "rows-nearly-dependent", "drawn:rows:505")
 DUAL_TERMS = ("frozen", "map", "both-maps", "cancelled")
@@ -47,7 +47,7 @@ def at(name: str, **choices: str) -> Place:
 @pytest.mark.parametrize("dual_term", DUAL_TERMS)
 def test_the_estimator_is_that_of_the_exact_stages(name: str, dual_term: str) -> None:
     here = site(name)
-    setting = Setting(here.problem, here.x, ALPHA, reading=Reading(dual_term=dual_term))  # type: ignore[arg-type]  # by name
+    setting = ExactSetting(here.problem, here.x, ALPHA, reading=Reading(dual_term=dual_term))  # type: ignore[arg-type]  # by name
     values, place = evaluate(setting), at(name, dual_term=dual_term)
     minimiser = Node("quantity", "y_min", (quantity("y_star"), quantity("lam_star")), ("m",))
     assert fractions(value_of(minimiser, place)) == values.y_penalty
@@ -63,7 +63,7 @@ def test_the_estimator_is_that_of_the_exact_stages(name: str, dual_term: str) ->
 @pytest.mark.parametrize("dual_term", DUAL_TERMS)
 def test_its_error_is_the_function_of_alpha_that_the_suite_derives(name: str, dual_term: str) -> None:
     here = site(name)
-    family = Family.at(here.problem, here.x)
+    family = PenaltyFamily.at(here.problem, here.x)
     error = penalty_functions.error(family, Scenario(dual_term=dual_term), "T3")  # type: ignore[arg-type]  # by name
     assert value_of(quantity("T3"), here.in_the_limit({"dual_term": dual_term})) == error
 
@@ -82,7 +82,7 @@ def test_a_sample_has_the_variance_that_the_noise_model_gives(name: str, model: 
     problem = quadratic_of(find(name).with_noise(noise).problem)
     place = Site(problem, site(name).x).in_the_limit({"noise_pairing": pairing})
     node = parse_formula("sample_variance(y_star, y_min(y_star, lam_star)) <= O(1)").args[0]
-    exact = variance_function(Family.at(problem, site(name).x), pairing)  # type: ignore[arg-type]  # by name
+    exact = variance_function(PenaltyFamily.at(problem, site(name).x), pairing)  # type: ignore[arg-type]  # by name
     value = value_of(node, place)
     assert value.order == exact.leading().exponent
     assert float(value.coefficient) == pytest.approx(float(exact.leading().coefficient[0]))

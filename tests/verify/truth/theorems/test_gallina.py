@@ -7,8 +7,8 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.theorems.gallina import parse
-from verify.truth.theorems.meaning import Statement
 from verify.truth.theorems.mistypings import mistypings
+from verify.truth.theorems.statement_values import TheoremStatement
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from verify.truth.theorems.mistypings import mistypings
 )
 def test_arithmetic(text: str, value: fmpq) -> None:
     (leaf,) = (
-        Statement(parse(f"forall r : R, r = {text}"))
+        TheoremStatement(parse(f"forall r : R, r = {text}"))
         .at({"r": value, "Cf": fmpq(1), "mu": fmpq(1), "u": fmpq(2)})
         .leaves
     )
@@ -31,30 +31,30 @@ def test_arithmetic(text: str, value: fmpq) -> None:
 
 
 def test_premises_are_counted_and_the_conclusion_computed_all_the_same() -> None:
-    outcome = Statement(parse("forall a b : R, 0 < a -> a < b -> a * a <= b")).at({"a": fmpq(-2), "b": fmpq(-3)})
+    outcome = TheoremStatement(parse("forall a b : R, 0 < a -> a < b -> a * a <= b")).at({"a": fmpq(-2), "b": fmpq(-3)})
     assert outcome.missed == (0, 1)
     assert not outcome.true
 
 
 def test_an_equivalence_is_not_an_implication() -> None:
-    statement = Statement(parse("forall a b : R, 0 < a -> 0 < b <-> a < b"))
+    statement = TheoremStatement(parse("forall a b : R, 0 < a -> 0 < b <-> a < b"))
     assert not statement.at({"a": fmpq(2), "b": fmpq(1)}).true
 
 
 def test_a_derivative_is_that_of_a_polynomial_of_degree_four_at_most() -> None:
-    of = Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x + a) 3 108"))
+    of = TheoremStatement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x + a) 3 108"))
     assert of.at({"a": fmpq(1)}).true
-    fifth = Statement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x * x) 0 0"))
+    fifth = TheoremStatement(parse("forall a : R, derivable_pt_lim (fun x : R => x * x * x * x * x) 0 0"))
     assert fifth.at({"a": fmpq(1)}).error
 
 
 @pytest.mark.parametrize("text", ["/ 0 = 0", "1 / (1 - 1) = 0", "sqrt (- 4) = 0", "Rabs (sqrt 2 * sqrt 2 - 2) <= 0"])
 def test_total_functions_are_the_kernels(text: str) -> None:
-    assert Statement(parse(f"forall r : R, {text}")).at({"r": fmpq(0)}).true
+    assert TheoremStatement(parse(f"forall r : R, {text}")).at({"r": fmpq(0)}).true
 
 
 def test_a_ball_around_nothing_divides_nothing() -> None:
-    assert Statement(parse("forall r : R, 1 / (sqrt 2 * sqrt 2 - 2) <= r")).at({"r": fmpq(0)}).error
+    assert TheoremStatement(parse("forall r : R, 1 / (sqrt 2 * sqrt 2 - 2) <= r")).at({"r": fmpq(0)}).error
 
 
 @pytest.mark.parametrize("text", ["forall a : R, a <", "a $ b", "a = b )"])

@@ -6,15 +6,15 @@ import pytest
 from flint import fmpq
 
 from verify.truth.theorems.covering import cover
+from verify.truth.theorems.data_ties import TiedPlace, ties
 from verify.truth.theorems.repair import equations
-from verify.truth.theorems.ties import Place, ties
 
 TIE = ties()["shift.shift_bound"]
 INSIDE = next(place for place in TIE.places if place.role != "outside" and place.values["W"])
 
 
 def missed(*changes: tuple[str, str, fmpq]) -> tuple[int, ...]:
-    place = Place(INSIDE.kind, INSIDE.draft, "outside", changes)
+    place = TiedPlace(INSIDE.kind, INSIDE.draft, "outside", changes)
     return TIE.statement().at(TIE.letters(place)).missed
 
 
@@ -34,12 +34,12 @@ def test_a_map_is_made_anew() -> None:
     premise = next(e.premise for e in equations(tie.tree) if e.name == "St")
     changes = (("G", "*", fmpq(2)), ("St", "solved", fmpq(premise)))
     for count, broken in ((1, True), (2, False)):
-        place = Place("point", {"atlas": "scalar-rational", "alpha": fmpq(1, 10)}, "outside", changes[:count])
+        place = TiedPlace("point", {"atlas": "scalar-rational", "alpha": fmpq(1, 10)}, "outside", changes[:count])
         assert (premise in tie.statement().at(tie.letters(place)).missed) is broken
 
 
 def test_a_space_made_empty_has_no_vector_but_0() -> None:
-    values = TIE.letters(Place(INSIDE.kind, INSIDE.draft, "outside", (("W", "collapsed", fmpq(0)),)))
+    values = TIE.letters(TiedPlace(INSIDE.kind, INSIDE.draft, "outside", (("W", "collapsed", fmpq(0)),)))
     assert all(not any(w) for w in values["W"])
     assert not any(values["nu"]) and not any(values["B"](values["e"]))
 

@@ -9,9 +9,9 @@ from verify.truth import lower_level
 from verify.truth.algebra.rationals import rational
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues, derivative, quiet_step
-from verify.truth.theorems.kinds import of_atlas, tamed
-from verify.truth.theorems.scenes import from_draft
-from verify.truth.theorems.ties import ties
+from verify.truth.theorems.data_ties import ties
+from verify.truth.theorems.place_kinds import of_atlas, tamed
+from verify.truth.theorems.posed_problems import from_draft
 
 
 def scenes():

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramps import number
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import Trial, distance
+from verify.conformance.blame.holding_out import HeldOutTrial, distance
 from verify.conformance.probes import Probe, activation_probe
 
 T = np.array([-0.5, 0.0, 1e-6, 1e-3, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.999, 1 - 1e-6, 1.0, 1.5, 2.0, 3.0])
@@ -81,18 +81,18 @@ def _grid(name: str, t: Vector, s: Vector, scale: int) -> Probe:
 class Scans:
     """Answers to one call a ramp, the other one full."""
 
-    h: Answer
-    lam: Answer
+    h: StageAnswer
+    lam: StageAnswer
 
 
-def scan(trial: Trial) -> Scans | None:
+def scan(trial: HeldOutTrial) -> Scans | None:
     """Measure both profiles; ``None`` if the subject does not answer."""
     full = np.full_like(T, FULL)
     measured = trial.ask([_grid("h", T, full, 0), _grid("lam", full, T, 0)])
     return Scans(*measured) if len(measured) == 2 else None
 
 
-def measured_profile(trial: Trial, scans: Scans) -> Blame | None:
+def measured_profile(trial: HeldOutTrial, scans: Scans) -> Blame | None:
     """Ask for the product of both profiles off the axes, at other widths and in another order of rows.
 
     ``None`` if the weights are no such product, or depend on neither.
@@ -101,7 +101,7 @@ def measured_profile(trial: Trial, scans: Scans) -> Blame | None:
     found = MeasuredProfiles(scans.h.got, scans.lam.got)
     if abs(found.full) < _AGREE or not (np.ptp(found.of_h) > _AGREE and np.ptp(found.of_lam) > _AGREE):
         return None
-    held: list[Answer] = []
+    held: list[StageAnswer] = []
     for scale in (0, 1, 2):
         for part in range(PARTS):
             t, s = np.meshgrid(T, T)

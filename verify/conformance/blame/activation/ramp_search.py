@@ -12,7 +12,7 @@ import numpy as np
 from verify.conformance.blame.activation.profiles import Scans
 from verify.conformance.blame.activation.ramp_edits import RampEdit, measured_edits, plain_edits
 from verify.conformance.blame.activation.ramps import RIGHT_WEIGHTS, WeightRule
-from verify.conformance.blame.activation.weighed_rows import Rows
+from verify.conformance.blame.activation.weighed_rows import WeighedRows
 from verify.conformance.blame.measuring import fitted
 
 TRIED = 40
@@ -49,7 +49,7 @@ def _scales() -> list[RampEdit]:
     return [edit for edit in _measured() if ("afterwards", "scaled") in edit.values]
 
 
-def searched_rules(rows: Rows, scans: Callable[[], Scans | None]) -> Iterator[list[WeightRule]]:
+def searched_rules(rows: WeighedRows, scans: Callable[[], Scans | None]) -> Iterator[list[WeightRule]]:
     """Lists of rules that may be it, those of fewer changes first; each is cheap to try before the next is made."""
     singles = _changed([RIGHT_WEIGHTS])
     near = nearest(singles, rows)
@@ -83,7 +83,7 @@ def _paired() -> tuple[WeightRule, ...]:
     return tuple(rule for rule in found if rule is not None)
 
 
-def nearest(rules: Sequence[WeightRule], rows: Rows) -> list[WeightRule]:
+def nearest(rules: Sequence[WeightRule], rows: WeighedRows) -> list[WeightRule]:
     """The rules in order of how many rows they miss, then by how much."""
     scored = []
     for k, rule in enumerate(rules):
@@ -101,18 +101,18 @@ def two_sided(scans: Scans) -> list[WeightRule]:
     of_h, of_lam = (
         [rule for rule in _with_numbers([RIGHT_WEIGHTS], rows, proportional) + _changed([RIGHT_WEIGHTS])
          if proportional(rows, rule) <= ALIKE and getattr(rule, other) == getattr(RIGHT_WEIGHTS, other)]
-        for rows, other in ((Rows.of([scans.h]), "lam"), (Rows.of([scans.lam]), "h"))
+        for rows, other in ((WeighedRows.of([scans.h]), "lam"), (WeighedRows.of([scans.lam]), "h"))
     )  # fmt: skip
     of_h, of_lam = ([RIGHT_WEIGHTS, *rules] for rules in (of_h, of_lam))
     return [replace(first, lam=second.lam) for first in of_h for second in of_lam]
 
 
-def distance_in_all(rows: Rows, rule: WeightRule) -> float:
+def distance_in_all(rows: WeighedRows, rule: WeightRule) -> float:
     """How far a rule is off, a row that is far off counting no more than any other."""
     return float(np.minimum(rows.off(rule), FAR).sum())
 
 
-def proportional(rows: Rows, rule: WeightRule) -> float:
+def proportional(rows: WeighedRows, rule: WeightRule) -> float:
     """How far a rule is off after its weights are multiplied by what suits them best."""
     said = rows.weights(rule)
     size = float(said @ said) if np.isfinite(said).all() else 0.0
@@ -123,8 +123,8 @@ def proportional(rows: Rows, rule: WeightRule) -> float:
 
 def _with_numbers(
     rules: Sequence[WeightRule],
-    rows: Rows,
-    off: Callable[[Rows, WeightRule], float] = distance_in_all,
+    rows: WeighedRows,
+    off: Callable[[WeighedRows, WeightRule], float] = distance_in_all,
     edits: Sequence[RampEdit] | None = None,
 ) -> list[WeightRule]:
     """The rules with one more change whose number fits best."""

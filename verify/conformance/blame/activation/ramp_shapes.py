@@ -24,7 +24,7 @@ _FUNCTIONS: Space = FUNCTIONS | {
 
 
 @dataclass(frozen=True)
-class Shape:
+class RampShape:
     """A ramp, right from 0 to 1; words with the sharpness where there is one."""
 
     formula: str
@@ -73,7 +73,7 @@ def cut_off(t: Any, cut: str) -> Any:
 
 
 _TABLES = tomllib.loads((resources.files("verify.method") / "activation_edits.toml").read_text("utf-8"))
-SHAPES = {name: Shape(*row) for name, row in _TABLES["shapes"].items()}
+SHAPES = {name: RampShape(*row) for name, row in _TABLES["shapes"].items()}
 """All over t, which is 0 and 1 at the right ramp's ends."""
 TOGETHER = {name: Joining(*row) for name, row in _TABLES["together"].items()}
 AFTERWARDS = {name: Finish(*row[:2], *map(tuple, row[2:])) for name, row in _TABLES["afterwards"].items()}

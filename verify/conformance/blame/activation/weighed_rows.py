@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramp_shapes import AFTERWARDS, MIXING
 from verify.conformance.blame.activation.ramps import OF_OTHER_ROWS, Bracket, WeightRule
 from verify.conformance.probes import Probe, activation_probe
@@ -25,7 +25,7 @@ _WIDTHS = (1e-3, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class WeighedRows:
     """Rows of several probes one after another, widths row by row, with the weights that a subject gave them."""
 
     h: Vector
@@ -37,7 +37,7 @@ class Rows:
     kept: dict[Bracket, Vector] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, answers: Sequence[Answer]) -> Rows:
+    def of(cls, answers: Sequence[StageAnswer]) -> WeighedRows:
         """The rows of answered probes."""
         probes = [answer.probe for answer in answers]
         sizes = [len(probe.h) for probe in probes]

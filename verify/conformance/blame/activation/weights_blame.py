@@ -7,15 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, Accuracy, widened
+from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy, widened
 from verify.conformance.blame.activation.profiles import Scans, measured_profile, scan
 from verify.conformance.blame.activation.ramp_search import searched_rules
-from verify.conformance.blame.activation.weighed_rows import MEASURING, Rows, drawn_rows
+from verify.conformance.blame.activation.weighed_rows import MEASURING, WeighedRows, drawn_rows
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import Trial
+from verify.conformance.blame.holding_out import HeldOutTrial
 from verify.conformance.stage_comparison import ask
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 NONE = Blame("activation")
 CLOSE_ENOUGH = 1e-6
@@ -24,7 +24,9 @@ ROUNDS = 3
 """Searches; each one after the first knows what refuted the last."""
 
 
-def explain_activation(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accuracy = EXACT) -> Blame:
+def explain_activation(
+    stages: StageCalls, answers: Sequence[StageAnswer] = (), accuracy: DeclaredAccuracy = EXACT
+) -> Blame:
     """Find the rule by which a subject weighs rows, if the method knows one.
 
     Asks at most some 60 further calls. Answers that do not depend on the rows at all, but weights of 1, have no name.
@@ -39,7 +41,7 @@ def explain_activation(stages: Stages, answers: Sequence[Answer] = (), accuracy:
         are a product of two; neither for weights that are no such thing.
     """
     pool = list(drawn_rows())
-    trial = Trial("activation", stages, list(answers), pool, lambda probe: widened(probe, accuracy).tolerance)
+    trial = HeldOutTrial("activation", stages, list(answers), pool, lambda probe: widened(probe, accuracy).tolerance)
     trial.ask(pool[:MEASURING])
     if not trial.answers or not any(not answer.excess <= 1 for answer in trial.answers):
         return NONE
@@ -58,9 +60,9 @@ def explain_activation(stages: Stages, answers: Sequence[Answer] = (), accuracy:
     return NONE if measured is None else measured_profile(trial, measured) or NONE
 
 
-def _searched(trial: Trial, scans: Callable[[], Scans | None]) -> Blame | None:
+def _searched(trial: HeldOutTrial, scans: Callable[[], Scans | None]) -> Blame | None:
     """One search; ``None`` where nothing fits, or something that the next questions refute."""
-    rows = Rows.of(trial.answers)
+    rows = WeighedRows.of(trial.answers)
     for rules in searched_rules(rows, scans):
         found = trial.fit(rule for rule in rules if rows.off(rule).max() <= CLOSE_ENOUGH)
         if found:
@@ -68,7 +70,7 @@ def _searched(trial: Trial, scans: Callable[[], Scans | None]) -> Blame | None:
     return None
 
 
-def _repeats_itself(trial: Trial) -> bool:
+def _repeats_itself(trial: HeldOutTrial) -> bool:
     """Whether the same question gets the same answer; what does not is no rule of the rows."""
     first = trial.answers[-1]
     again = ask(trial.stages, [first.probe]).answers

@@ -20,16 +20,16 @@ from verify.conformance.outer import (
     OUTPUT_TRIAL,
     OUTPUTS,
     RIGHT,
-    Comparison,
-    Record,
-    Recorded,
+    LoopComparison,
+    LoopRecord,
+    RecordedLoop,
     compare,
     compare_lines,
     listen,
 )
 from verify.method.loop_edits import STEP_BEFORE, LineEdit
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 RIVALS = 3
 """Explanations that are listed where no run tells them apart."""
@@ -42,12 +42,12 @@ class WrongLine:
     """One wrong line of Algorithm 2: how it differs from the right one, and how rules for it are looked for."""
 
     part: Part
-    comparison: Comparison
-    search: Callable[[Sequence[Recorded]], list[LoopRule]]
-    rows: Callable[[Recorded], int]
+    comparison: LoopComparison
+    search: Callable[[Sequence[RecordedLoop]], list[LoopRule]]
+    rows: Callable[[RecordedLoop], int]
 
 
-def explain_loop(stages: Stages, record: Record | None = None) -> tuple[Blame, ...]:
+def explain_loop(stages: StageCalls, record: LoopRecord | None = None) -> tuple[Blame, ...]:
     """Name the lines of Algorithm 2 that a subject has otherwise, largest effect first.
 
     Args:
@@ -65,7 +65,7 @@ def explain_loop(stages: Stages, record: Record | None = None) -> tuple[Blame, .
         return ()
 
 
-def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
+def _explained(stages: StageCalls, record: LoopRecord | None) -> Iterator[Blame]:
     runs = listen_to(stages) if record is None else [*record.runs, *listen_to(stages, MORE)]
     outputs = [*record.outputs] if record is not None else []
     heard, surplus = Heard(stages, runs), None
@@ -103,20 +103,22 @@ def _explained(stages: Stages, record: Record | None) -> Iterator[Blame]:
 
 
 def _behind(
-    align: Callable[[Sequence[Recorded]], list[Recorded]], move: LineEdit
-) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+    align: Callable[[Sequence[RecordedLoop]], list[RecordedLoop]], move: LineEdit
+) -> Callable[[Sequence[RecordedLoop]], list[RecordedLoop]]:
     """Runs aligned, and with the steps that lie behind a move."""
     return lambda some: moved_runs(align(some), move)
 
 
-def _move_blame(rule: LoopRule, runs: Sequence[Recorded], fresh: Sequence[Recorded]) -> Blame:
+def _move_blame(rule: LoopRule, runs: Sequence[RecordedLoop], fresh: Sequence[RecordedLoop]) -> Blame:
     """What is said of another way to move x."""
     effect = max(float(np.abs(RIGHT_STEP.made(one)[:-1] - one.steps[1:]).max(initial=0.0)) for one in runs)
     new = sum(len(one.z) for one in fresh)
     return Blame("optimise", [rule], new + sum(len(one.z) for one in runs), new, rule.excess(fresh), effect)
 
 
-def _held_out(heard: Heard, many: bool, align: Callable[[Sequence[Recorded]], list[Recorded]]) -> list[Recorded]:
+def _held_out(
+    heard: Heard, many: bool, align: Callable[[Sequence[RecordedLoop]], list[RecordedLoop]]
+) -> list[RecordedLoop]:
     return align(heard.outputs if many else heard.held_out)
 
 
@@ -126,7 +128,7 @@ def _follows_from(covered: list[LoopRule], blame: Blame) -> bool:
     return any(rule.makes_first for rule in covered) and words == [line_sentence(STEP_BEFORE)]
 
 
-def _short_runs(stages: Stages) -> list[Recorded]:
+def _short_runs(stages: StageCalls) -> list[RecordedLoop]:
     """The comparison's many short runs; none where the subject cannot make blocks of one step."""
     try:
         return [listen(stages, OUTPUT_TRIAL, 1000 + k) for k in range(OUTPUTS)]
@@ -134,11 +136,11 @@ def _short_runs(stages: Stages) -> list[Recorded]:
         return []
 
 
-def _aligner(surplus: LineEdit | None) -> Callable[[Sequence[Recorded]], list[Recorded]]:
+def _aligner(surplus: LineEdit | None) -> Callable[[Sequence[RecordedLoop]], list[RecordedLoop]]:
     return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
 
 
-def _most_right(found: list[LineEdit], runs: list[Recorded]) -> LineEdit | None:
+def _most_right(found: list[LineEdit], runs: list[RecordedLoop]) -> LineEdit | None:
     """The surplus without which most lines are right; ``None`` where too few calls were made."""
     there = [surplus for surplus in found if aligned(runs, surplus) is not None]
     return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
@@ -159,7 +161,7 @@ def _count_blame(found: list[LineEdit], best: LineEdit | None, heard: Heard) -> 
                  float(max(abs(len(one.z) - one.trial.parameters.T) for one in runs)))  # fmt: skip
 
 
-def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLine]:
+def _wrong_lines(runs: list[RecordedLoop], outputs: list[RecordedLoop]) -> list[WrongLine]:
     """The lines that differ from Algorithm 2's, in its order."""
     steps, queries, means = compare_lines(runs, RIGHT)
     wrong = []
@@ -169,7 +171,7 @@ def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLin
         wrong.append(WrongLine("steps", replace(steps, difference=size), _search_steps, _steps))
     if steps.excess > 1 and first.steps[0].any():
         size = float(np.abs(first.steps[0]).max())
-        at_start = Comparison("steps", first.trial.id, steps.excess, size, "step Δ_1 = x_1 - x_0")
+        at_start = LoopComparison("steps", first.trial.id, steps.excess, size, "step Δ_1 = x_1 - x_0")
         if size > 1e-9 * float(np.abs(first.run.path).max()):
             wrong.append(WrongLine("first step", at_start, _search_first, _once))
     if queries.excess > 1:
@@ -178,7 +180,7 @@ def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLin
         wrong.append(WrongLine("queries", queries, search_queries, _calls))
     if means.excess > 1:
         wrong.append(WrongLine("means", means, _search_means, _blocks))
-    output = compare(Record(tuple(runs), tuple(outputs)), RIGHT)[3] if outputs else None
+    output = compare(LoopRecord(tuple(runs), tuple(outputs)), RIGHT)[3] if outputs else None
     if output is not None and output.excess > 1:
         widest = max(float(np.ptp(one.run.x_bar, axis=0).max()) for one in outputs)
         output = replace(output, difference=widest) if output.is_law else output
@@ -186,37 +188,37 @@ def _wrong_lines(runs: list[Recorded], outputs: list[Recorded]) -> list[WrongLin
     return wrong
 
 
-def _steps(one: Recorded) -> int:
+def _steps(one: RecordedLoop) -> int:
     return len(one.z) - 1
 
 
-def _calls(one: Recorded) -> int:
+def _calls(one: RecordedLoop) -> int:
     return len(one.z)
 
 
-def _blocks(one: Recorded) -> int:
+def _blocks(one: RecordedLoop) -> int:
     return len(one.run.x_bar)
 
 
-def _once(one: Recorded) -> int:  # noqa: ARG001  # as the others
+def _once(one: RecordedLoop) -> int:  # noqa: ARG001  # as the others
     return 1
 
 
-def _search_steps(runs: Sequence[Recorded]) -> list[LoopRule]:
+def _search_steps(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     return search(STEP, runs) if any(one.steps[1:].any() for one in runs) else []
 
 
-def _search_first(runs: Sequence[Recorded]) -> list[LoopRule]:
+def _search_first(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     return search(FIRST_STEP, runs)[:RIVALS]
 
 
-def _search_means(runs: Sequence[Recorded]) -> list[LoopRule]:
+def _search_means(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     if not any(np.ptp(one.run.x_bar) for one in runs):
         return []
     return search(MEAN, [one for one in runs if one.trial.parameters.M > 1])
 
 
-def _confirmed(line: WrongLine, runs: list[Recorded], held: Callable[[], list[Recorded]]) -> Blame:
+def _confirmed(line: WrongLine, runs: list[RecordedLoop], held: Callable[[], list[RecordedLoop]]) -> Blame:
     """Look for rules, and keep those that runs made since then follow too."""
     rules, effect = line.search(runs), line.comparison.difference
     fresh = held() if rules else []

@@ -9,7 +9,7 @@ import numpy as np
 from spec import OuterParameters
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
 from verify.conformance.blame.algorithm_2.loop_trials import selected_calls
-from verify.conformance.outer import Recorded
+from verify.conformance.outer import RecordedLoop
 from verify.method.loop_edits import EDITS, LineEdit
 
 
@@ -21,20 +21,20 @@ def counted(surplus: LineEdit, q: OuterParameters) -> tuple[int, Sequence[int] |
     return count, kept
 
 
-def search_calls(runs: Sequence[Recorded]) -> list[LineEdit]:
+def search_calls(runs: Sequence[RecordedLoop]) -> list[LineEdit]:
     """Counts that are these runs'; those that leave T calls first."""
     found = [c for c in EDITS["calls"] if not _off(runs, c)]
     return [c for c in found if counted(c, runs[0].trial.parameters)[1] is not None] or found
 
 
-def aligned(runs: Sequence[Recorded], surplus: LineEdit) -> list[Recorded] | None:
+def aligned(runs: Sequence[RecordedLoop], surplus: LineEdit) -> list[RecordedLoop] | None:
     """The runs without the calls too many; ``None`` where some are missing."""
     kept = [counted(surplus, one.trial.parameters)[1] for one in runs]
     pairs = zip(runs, kept, strict=True)
     return None if None in kept else [selected_calls(one, list(calls)) for one, calls in pairs if calls is not None]
 
 
-def _off(runs: Sequence[Recorded], surplus: LineEdit) -> int:
+def _off(runs: Sequence[RecordedLoop], surplus: LineEdit) -> int:
     """Calls by which some run has another number of them."""
     return max((abs(len(one.z) - counted(surplus, one.trial.parameters)[0]) for one in runs), default=0)
 
@@ -45,7 +45,7 @@ def call_rule(surplus: LineEdit) -> LoopRule:
     return LoopRule("calls", sentence, 1, lambda runs: 2.0 * _off(runs, surplus))
 
 
-def extra_points(one: Recorded, surplus: LineEdit) -> str:
+def extra_points(one: RecordedLoop, surplus: LineEdit) -> str:
     """Where the calls too many were made, in words; empty where that is nowhere special."""
     kept = counted(surplus, one.trial.parameters)[1]
     extra = [] if kept is None else [k for k in range(len(one.z)) if k not in set(kept)]

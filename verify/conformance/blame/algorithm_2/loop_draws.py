@@ -19,7 +19,7 @@ from spec.exact import Vector
 from verify.conformance.blame.algorithm_2.loop_lines import OUTPUT, output_sentence
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart
 from verify.conformance.blame.algorithm_2.loop_search import search
-from verify.conformance.outer import Recorded
+from verify.conformance.outer import RecordedLoop
 from verify.method.loop_edits import EDITS, STRAIGHT, LineEdit
 from verify.method.query_laws import LAWS, distribution, uniform_law
 
@@ -48,7 +48,7 @@ def line_sentence(line: LineEdit, draws: str = "") -> str:
 class Shares:
     """Where on their lines the points of one run lie, shape (T,), and where that is known."""
 
-    one: Recorded
+    one: RecordedLoop
     s: Vector
     known: Any
 
@@ -58,7 +58,7 @@ class Shares:
         return made[there], self.s[there]
 
 
-def shares(one: Recorded, line: LineEdit) -> Shares | None:
+def shares(one: RecordedLoop, line: LineEdit) -> Shares | None:
     """Read s_t off; ``None`` where a point lies beside its line."""
     origin, direction = map(one.series.value, line.halves)
     # What was left over by a run before is not known here.
@@ -100,7 +100,7 @@ def follower(formula: str) -> Callable[[Shares], Vector]:
     return made
 
 
-def search_queries(runs: Sequence[Recorded]) -> list[LoopRule]:
+def search_queries(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Rules of line and draws that these runs follow, simplest first."""
     found: list[LoopRule] = []
     for number, line in enumerate(EDITS["lines"]):
@@ -131,7 +131,7 @@ def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
     return follows[:1]
 
 
-def _repeats_runs(runs: Sequence[Recorded], line: LineEdit) -> float:
+def _repeats_runs(runs: Sequence[RecordedLoop], line: LineEdit) -> float:
     read = [shares(one, line) for one in runs]
     return _unlike_others([at for at in read if at is not None]) if None not in read else math.inf
 
@@ -145,7 +145,7 @@ def _unlike_others(read: list[Shares]) -> float:
 
 
 def _made(sentence: str, line: LineEdit, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
-    def excess(runs: Sequence[Recorded]) -> float:
+    def excess(runs: Sequence[RecordedLoop]) -> float:
         read = [shares(one, line) for one in runs]
         return _follow([at for at in read if at is not None], made) if None not in read else math.inf
 
@@ -181,7 +181,7 @@ def _between(read: list[Shares]) -> list[LineEdit]:
     return [uniform_law(a, b)] if b - a < 20 and (a, b) != (0.0, 1.0) else []
 
 
-def _lawful(runs: Sequence[Recorded], line: LineEdit, law: LineEdit) -> float:
+def _lawful(runs: Sequence[RecordedLoop], line: LineEdit, law: LineEdit) -> float:
     read = [shares(one, line) for one in runs]
     return _surprise([at for at in read if at is not None], law) if None not in read else math.inf
 
@@ -192,7 +192,7 @@ def _surprise(read: list[Shares], law: LineEdit) -> float:
     return _evenness(distribution(law, values)) if len(values) >= FEWEST else math.inf
 
 
-def _around(runs: Sequence[Recorded]) -> list[LoopRule]:
+def _around(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Points that lie on no line: one share a component, or somewhere around an iterate."""
     found = []
     if _by_components(runs) <= 1:
@@ -209,7 +209,7 @@ def _around(runs: Sequence[Recorded]) -> list[LoopRule]:
     return found
 
 
-def _by_components(runs: Sequence[Recorded]) -> float:
+def _by_components(runs: Sequence[RecordedLoop]) -> float:
     values = []
     for one in runs:
         known = np.abs(one.steps) > SHORT * one.trial.parameters.D
@@ -223,7 +223,7 @@ def _by_components(runs: Sequence[Recorded]) -> float:
     return _evenness(drawn)
 
 
-def _off_ball(runs: Sequence[Recorded], origin: slice, radius: str, power: float) -> float:
+def _off_ball(runs: Sequence[RecordedLoop], origin: slice, radius: str, power: float) -> float:
     values = []
     for one in runs:
         n = len(one.trial.x0)
@@ -246,7 +246,7 @@ def _evenness(values: Sequence[float] | Vector) -> float:
     return math.log(max(float(stats.kstest(values, "uniform").pvalue), 1e-300)) / math.log(CHANCE)
 
 
-def search_outputs(runs: Sequence[Recorded]) -> list[LoopRule]:
+def search_outputs(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Rules that output what these runs, many short ones among them, did."""
     if not all(np.ptp(one.run.x_bar, axis=0).any() for one in runs):
         return []
@@ -259,7 +259,7 @@ def search_outputs(runs: Sequence[Recorded]) -> list[LoopRule]:
     return [_output_rule(c.words, made) for c, made in chosen if fits[c.words] <= min(1.0, best + CLOSE)]
 
 
-def _output_rule(words: str, excess: Callable[[Sequence[Recorded]], float]) -> LoopRule:
+def _output_rule(words: str, excess: Callable[[Sequence[RecordedLoop]], float]) -> LoopRule:
     return LoopRule("outputs", output_sentence(words), 1, excess)
 
 
@@ -269,7 +269,7 @@ def _weights(choice: LineEdit, count: int) -> Vector:
     return np.asarray(np.ones(count) * eval(choice.halves[1], names))
 
 
-def _unlike_choice(runs: Sequence[Recorded], choice: LineEdit) -> float:
+def _unlike_choice(runs: Sequence[RecordedLoop], choice: LineEdit) -> float:
     """How surprising the outputs are, by number of the point, over the runs of the trial that was run most."""
     counts: dict[str, Counter[int]] = {}
     alike: dict[str, list[int]] = {}

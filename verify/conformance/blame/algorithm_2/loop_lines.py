@@ -12,8 +12,8 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.algorithm_2.loop_rule import apart
 from verify.conformance.blame.algorithm_2.loop_search import ONE, ROUNDING, Choice, Line, Rule, Scales, found_factors
-from verify.conformance.outer import Recorded
-from verify.method.factors import Factor, Moments, fit
+from verify.conformance.outer import RecordedLoop
+from verify.method.factors import Factor, FactorMoments, fit
 from verify.method.loop_edits import (
     ANSWERS,
     EARLY,
@@ -63,7 +63,7 @@ def _times(factor: Factor, letter: str) -> str:
     return letter if factor.is_one or not letter else f"{factor.shown}·{letter}"
 
 
-def _limits(runs: Sequence[Recorded]) -> list[Factor]:
+def _limits(runs: Sequence[RecordedLoop]) -> list[Factor]:
     """Factors of D: the longest step or component where several are that long; then those that may not show."""
     found = []
     for order in (2, np.inf):
@@ -72,12 +72,12 @@ def _limits(runs: Sequence[Recorded]) -> list[Factor]:
             sizes = np.linalg.norm(one.steps[1:], ord=order, axis=1)
             longest = float(sizes.max(initial=0.0))
             if longest > 0 and (sizes >= CLEAR * longest).sum() >= 3:
-                measured.append((Moments(one.trial, np.ones(1)), np.array([longest / one.trial.parameters.D])))
+                measured.append((FactorMoments(one.trial, np.ones(1)), np.array([longest / one.trial.parameters.D])))
         found += [factor for factor in fit(measured) if not factor.is_one]
     return [*dict.fromkeys(found), *LIMITS]
 
 
-def _uncut(one: Recorded, taken: Vector) -> Any:
+def _uncut(one: RecordedLoop, taken: Vector) -> Any:
     """Rows of steps 2, ..., T that nothing seems to have cut, as a mask."""
     S, D = one.steps[1:], one.trial.parameters.D
     free = np.linalg.norm(taken, axis=1) < 0.5 * D
@@ -88,7 +88,7 @@ def _uncut(one: Recorded, taken: Vector) -> Any:
     return free
 
 
-def _step_scales(runs: Sequence[Recorded], choice: Choice) -> Iterator[Scales]:
+def _step_scales(runs: Sequence[RecordedLoop], choice: Choice) -> Iterator[Scales]:
     """Factors of the previous step and of the gradient that uncut steps show."""
     kept, taken = choice
     if not taken.words and (not kept.words or not kept.shown):
@@ -101,7 +101,7 @@ def _step_scales(runs: Sequence[Recorded], choice: Choice) -> Iterator[Scales]:
         free = _uncut(one, b) & np.isfinite(a + b).all(axis=1)
         if free.sum() >= 3:
             t = np.arange(1, one.trial.parameters.T, dtype=np.float64)[free]
-            rows.append((Moments(one.trial, t), a[free], b[free], one.steps[1:][free]))
+            rows.append((FactorMoments(one.trial, t), a[free], b[free], one.steps[1:][free]))
     if not rows:
         return
     if kept.shown:
@@ -143,7 +143,7 @@ def _mean_sentence(rule: Rule) -> str:
     return f"the block mean x̄_k is not the mean of the block's M queried points z_t: {', and '.join(parts)}"
 
 
-def _mean_scales(runs: Sequence[Recorded], choice: Choice) -> Iterator[Scales]:
+def _mean_scales(runs: Sequence[RecordedLoop], choice: Choice) -> Iterator[Scales]:
     """The number or power of the schedule by which every mean of a window is too long."""
     for window in EDITS["windows"]:
         measured = []
@@ -153,7 +153,7 @@ def _mean_scales(runs: Sequence[Recorded], choice: Choice) -> Iterator[Scales]:
                 ratio = float((made * got).sum() / max(float((made**2).sum()), 1e-300))
             if not np.isfinite(ratio) or apart(one, ratio * made, got) > 1:
                 break
-            measured.append((Moments(one.trial, np.ones(1)), np.array([ratio])))
+            measured.append((FactorMoments(one.trial, np.ones(1)), np.array([ratio])))
         else:
             yield from ((factor,) for factor in fit(measured)[:2] if not factor.is_one)
 

@@ -14,7 +14,7 @@ from verify.conformance.blame.algorithm_2.loop_draws import shares
 from verify.conformance.blame.algorithm_2.loop_lines import STEP
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart
 from verify.conformance.blame.algorithm_2.loop_search import right_rule
-from verify.conformance.outer import RIGHT, Recorded, compare_lines
+from verify.conformance.outer import RIGHT, RecordedLoop, compare_lines
 from verify.method.loop_edits import LATE_MOVE, MOVES, SHOWN_BY_QUERIES, STRAIGHT, LineEdit
 from verify.method.run_series import cut
 
@@ -22,7 +22,7 @@ RIGHT_STEP = right_rule(STEP)
 
 
 @dataclass(frozen=True)
-class Moved(Recorded):
+class Moved(RecordedLoop):
     """A run whose steps are not the differences of its iterates."""
 
     hidden: Vector
@@ -33,7 +33,7 @@ class Moved(Recorded):
         return self.hidden
 
 
-def _behind(one: Recorded, move: LineEdit) -> Moved:
+def _behind(one: RecordedLoop, move: LineEdit) -> Moved:
     """A run with the steps that lie behind its iterates; a last one that never shows is taken to be the right one."""
     S, q = np.array(one.series.value(move.formula)), one.trial.parameters
     if move is LATE_MOVE and len(S) > 1:
@@ -41,12 +41,12 @@ def _behind(one: Recorded, move: LineEdit) -> Moved:
     return Moved(one.trial, one.run, one.z, one.g, S)
 
 
-def moved_runs(runs: Sequence[Recorded], move: LineEdit) -> list[Recorded]:
+def moved_runs(runs: Sequence[RecordedLoop], move: LineEdit) -> list[RecordedLoop]:
     """Runs with the steps that lie behind their iterates."""
     return [_behind(one, move) for one in runs]
 
 
-def search_moves(runs: Sequence[Recorded]) -> list[tuple[LineEdit, LoopRule]]:
+def search_moves(runs: Sequence[RecordedLoop]) -> list[tuple[LineEdit, LoopRule]]:
     """Moves behind which every step of these runs is right, though the iterates' differences are not."""
     if RIGHT_STEP.excess(runs) <= 1:
         return []
@@ -59,7 +59,7 @@ def sentence(move: LineEdit) -> str:
     return f"x_t = {move.shown} where x_t must be x_{{t−1}} + Δ_t: {move.words}"
 
 
-def _off_moves(runs: Sequence[Recorded], move: LineEdit) -> float:
+def _off_moves(runs: Sequence[RecordedLoop], move: LineEdit) -> float:
     """How far the steps behind a move are from the right ones, in tolerances, the first one being 0."""
     if any(len(one.z) != one.trial.parameters.T for one in runs):
         return math.inf

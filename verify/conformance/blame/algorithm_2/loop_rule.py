@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.outer import TOLERANCE, Recorded
+from verify.conformance.outer import TOLERANCE, RecordedLoop
 from verify.conformance.probes import Probe
 
 Part = Literal["calls", "first step", "steps", "queries", "means", "outputs"]
@@ -28,7 +28,7 @@ class LoopRule:
     part: Part
     sentence: str
     edits: int
-    excess: Callable[[Sequence[Recorded]], float]
+    excess: Callable[[Sequence[RecordedLoop]], float]
     makes_first: bool = False
     """Whether it makes the first step too, which must then not be blamed by itself."""
 
@@ -36,12 +36,12 @@ class LoopRule:
         """None: a line of Algorithm 2 answers no probe of a stage; see ``predicts``."""
         return None
 
-    def predicts(self, runs: Sequence[Recorded]) -> bool:
+    def predicts(self, runs: Sequence[RecordedLoop]) -> bool:
         """Whether all runs follow it."""
         return self.excess(runs) <= 1
 
 
-def apart(one: Recorded, expected: Vector, got: Vector) -> float:
+def apart(one: RecordedLoop, expected: Vector, got: Vector) -> float:
     """Largest difference in units of what rounding allows in this run."""
     with np.errstate(invalid="ignore", over="ignore"):
         allowed = TOLERANCE * (np.abs(one.run.path).max(initial=0.0) + np.abs(got) + np.abs(expected))
@@ -51,11 +51,11 @@ def apart(one: Recorded, expected: Vector, got: Vector) -> float:
 
 
 def row_by_row(
-    expected: Callable[[Recorded], Vector | None], got: Callable[[Recorded], Vector]
-) -> Callable[[Sequence[Recorded]], float]:
+    expected: Callable[[RecordedLoop], Vector | None], got: Callable[[RecordedLoop], Vector]
+) -> Callable[[Sequence[RecordedLoop]], float]:
     """The excess of a line that is not random; a run it has nothing to say about does not follow it."""
 
-    def excess(runs: Sequence[Recorded]) -> float:
+    def excess(runs: Sequence[RecordedLoop]) -> float:
         worst = 0.0
         for one in runs:
             made = expected(one)

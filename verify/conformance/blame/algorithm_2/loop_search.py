@@ -17,8 +17,8 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part, apart
-from verify.conformance.outer import Recorded, Trial
-from verify.method.factors import Factor, Moments
+from verify.conformance.outer import LoopTrial, RecordedLoop
+from verify.method.factors import Factor, FactorMoments
 from verify.method.loop_edits import UPDATED_FIRST, LineEdit
 from verify.subjects.protocol import OuterRun
 
@@ -29,8 +29,8 @@ UNKNOWN_ROWS = 1
 """Rows of a run that a rule may leave open: what was left over by the run before, or comes after the last step."""
 ONE = Factor()
 _RNG = np.random.default_rng(0)
-ANY_RUN = Recorded(
-    Trial(
+ANY_RUN = RecordedLoop(
+    LoopTrial(
         "any", (0.3, -0.2, 0.5), OuterParameters(goldstein_radius=2.0, epsilon=0.3, D=0.7, eta=0.3, M=4, K=3), (), 0.0
     ),
     OuterRun(*(_RNG.standard_normal(shape) for shape in (3, (3, 3), (13, 3)))),
@@ -55,11 +55,11 @@ class Line:
 
     part: Part
     whole: Choice
-    got: Callable[[Recorded], Vector]
+    got: Callable[[RecordedLoop], Vector]
     sentence: Callable[[Rule], str]
     places: Mapping[str, Choice] = field(default_factory=dict)
-    scales: Callable[[Sequence[Recorded], Choice], Iterator[Scales]] = lambda runs, choice: iter(())  # noqa: ARG005  # none
-    limits: Callable[[Sequence[Recorded]], Sequence[Factor]] = lambda runs: ()  # noqa: ARG005  # none
+    scales: Callable[[Sequence[RecordedLoop], Choice], Iterator[Scales]] = lambda runs, choice: iter(())  # noqa: ARG005  # none
+    limits: Callable[[Sequence[RecordedLoop]], Sequence[Factor]] = lambda runs: ()  # noqa: ARG005  # none
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Rule:
         """Whether steps are made before x moves, the first one too."""
         return UPDATED_FIRST in self.choice
 
-    def made(self, one: Recorded) -> Vector:
+    def made(self, one: RecordedLoop) -> Vector:
         """What the line makes of a run."""
         q, S = one.trial.parameters, one.series
         at = one.moments
@@ -92,7 +92,7 @@ class Rule:
         made = S.made(self.whole.formula, more) if more.keys() - {"L"} else S.value(self.whole.formula)
         return np.asarray(made)
 
-    def off(self, one: Recorded) -> float:
+    def off(self, one: RecordedLoop) -> float:
         """How far a run is from it, in tolerances."""
         made, got = self.made(one), self.line.got(one)
         if self.line.part == "steps" and not self.makes_first:
@@ -104,7 +104,7 @@ class Rule:
         left_out = open_rows | ((made == got) & np.isinf(got))
         return apart(one, np.where(left_out, 0.0, made), np.where(left_out, 0.0, got))
 
-    def excess(self, runs: Sequence[Recorded]) -> float:
+    def excess(self, runs: Sequence[RecordedLoop]) -> float:
         """How far runs are from it, at worst; those after one that is off are not looked at."""
         worst = 0.0
         for one in runs:
@@ -114,7 +114,7 @@ class Rule:
         return worst
 
 
-def _column(factor: Factor, at: Moments) -> Any:
+def _column(factor: Factor, at: FactorMoments) -> Any:
     return np.reshape(factor.at(at), (-1, 1))
 
 
@@ -123,7 +123,7 @@ def right_rule(line: Line) -> Rule:
     return Rule(line, tuple(edits[0] for edits in line.places.values()), line.whole[0], (ONE,) * len(line.places))
 
 
-def search(line: Line, runs: Sequence[Recorded]) -> list[LoopRule]:
+def search(line: Line, runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """All rules with the fewest edits that make everything these runs recorded of a line."""
     # What tells most apart comes first: several dimensions, cut steps.
     runs = sorted(runs, key=lambda one: (len(one.trial.x0) > 1, len(one.z)), reverse=True)
@@ -146,14 +146,14 @@ def _is_same(rule: Rule, other: Rule) -> bool:
     return bool(np.allclose(rule.made(ANY_RUN), other.made(ANY_RUN), rtol=1e-9, atol=1e-12, equal_nan=True))
 
 
-def _telling(edits: Choice, runs: Sequence[Recorded]) -> Choice:
+def _telling(edits: Choice, runs: Sequence[RecordedLoop]) -> Choice:
     """Edits of a place without those that leave nothing of it, but for the first one: no run tells them apart."""
     nothing = [edit for edit in edits if not any(np.any(one.series.value(edit.formula)) for one in runs)]
     return tuple(edit for edit in edits if edit not in nothing[1:])
 
 
 def _with_edits(
-    line: Line, runs: Sequence[Recorded], edits: int, tables: tuple[Sequence[Factor], dict[Numbers, list[Scales]]]
+    line: Line, runs: Sequence[RecordedLoop], edits: int, tables: tuple[Sequence[Factor], dict[Numbers, list[Scales]]]
 ) -> Iterator[Rule]:
     """All rules of so many edits; the tables are limits, and the factors found for what the places hold."""
     limits, known = tables
@@ -171,7 +171,7 @@ def _with_edits(
                     yield Rule(line, choice, whole, scales, limit)
 
 
-def found_factors(rows: Sequence[tuple[Moments, Vector, Vector]]) -> list[tuple[Moments, Vector]]:
+def found_factors(rows: Sequence[tuple[FactorMoments, Vector, Vector]]) -> list[tuple[FactorMoments, Vector]]:
     """The factor of each row that makes ``whole`` of ``part``; none where one does not."""
     measured = []
     for at, part, whole in rows:
@@ -180,7 +180,7 @@ def found_factors(rows: Sequence[tuple[Moments, Vector, Vector]]) -> list[tuple[
         factor = (part * whole).sum(axis=1)[there] / squares[there]
         if np.abs(factor[:, None] * part[there] - whole[there]).max(initial=0.0) > ROUNDING * np.abs(whole).max():
             return []
-        measured.append((Moments(at.trial, at.t[there]), factor))
+        measured.append((FactorMoments(at.trial, at.t[there]), factor))
     return [m for m in measured if len(m[1])] if not any(math.isnan(m[1].sum()) for m in measured) else []
 
 

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spec import OuterParameters
-from verify.conformance.outer import TRIALS, Recorded, Trial, listen
-from verify.subjects.protocol import Stages
+from verify.conformance.outer import TRIALS, LoopTrial, RecordedLoop, listen
+from verify.subjects.protocol import StageCalls
 
 
 def _trial(
     id_: str, x0: tuple[float, ...], schedule: tuple[float, float, int, int], slopes: tuple[float, ...]
-) -> Trial:
+) -> LoopTrial:
     D, eta, M, K = schedule
     # Radius, bound and curvature differ from trial to trial, so that no factor is another's by chance.
     parameters = OuterParameters(goldstein_radius=M * D, epsilon=0.03 * K + 0.02 * M, D=D, eta=eta, M=M, K=K)
     # Other curvatures in other directions: no direction is kept by chance.
     curvature = tuple((0.4 + 0.07 * K) * (1 + 0.3 * i) for i in range(len(x0)))
-    return Trial(id_, x0, parameters, slopes, curvature)
+    return LoopTrial(id_, x0, parameters, slopes, curvature)
 
 
 MORE = (
@@ -43,33 +43,33 @@ SEED = 5000
 class Heard:
     """All runs of one subject: those to find rules on, and on demand those to confirm them."""
 
-    stages: Stages
-    training: list[Recorded]
+    stages: StageCalls
+    training: list[RecordedLoop]
 
     def __post_init__(self) -> None:
-        self._held: list[Recorded] | None = None
-        self._outputs: list[Recorded] | None = None
+        self._held: list[RecordedLoop] | None = None
+        self._outputs: list[RecordedLoop] | None = None
 
     @property
-    def held_out(self) -> list[Recorded]:
+    def held_out(self) -> list[RecordedLoop]:
         """Runs on other oracles, schedules and seeds."""
         if self._held is None:
             self._held = [listen(self.stages, trial, SEED + k) for k, trial in enumerate(HELD_OUT)]
         return self._held
 
     @property
-    def outputs(self) -> list[Recorded]:
+    def outputs(self) -> list[RecordedLoop]:
         """Many short runs on one more oracle."""
         if self._outputs is None:
             self._outputs = [listen(self.stages, OUTPUT_HELD_OUT, SEED + 100 + k) for k in range(60)]
         return self._outputs
 
 
-def listen_to(stages: Stages, trials: Sequence[Trial] = (*TRIALS, *MORE)) -> list[Recorded]:
+def listen_to(stages: StageCalls, trials: Sequence[LoopTrial] = (*TRIALS, *MORE)) -> list[RecordedLoop]:
     """Run trials, the comparison's and :data:`MORE` unless told otherwise, however often the subject asks."""
     return [listen(stages, trial, 200 + seed) for seed, trial in enumerate(trials)]
 
 
-def selected_calls(one: Recorded, calls: list[int]) -> Recorded:
+def selected_calls(one: RecordedLoop, calls: list[int]) -> RecordedLoop:
     """The run as if only these calls had been made."""
     return replace(one, z=one.z[calls], g=one.g[calls])

@@ -16,7 +16,7 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramps import number
 from verify.conformance.blame.lower_level.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_level.lower_fits import NOTHING, plain_factor
@@ -158,7 +158,7 @@ def part_columns(probe: Probe, setting: PartSetting = RIGHT_SETTING) -> tuple[Ve
 
 
 def factors_read_off(
-    answers: Sequence[Answer], roughly: float, setting: PartSetting = RIGHT_SETTING
+    answers: Sequence[StageAnswer], roughly: float, setting: PartSetting = RIGHT_SETTING
 ) -> Iterator[ByParts]:
     """The formula whose factors suit all answers best, if they suit them at all."""
     lams, terms, ys, parts = [], [], [], []
@@ -194,14 +194,16 @@ def part_settings(programs: Sequence[LowerProgram]) -> Iterator[PartSetting]:
             yield PartSetting(program, other)
 
 
-def settings_read_off(answers: Sequence[Answer], roughly: float, programs: Sequence[LowerProgram]) -> Iterator[ByParts]:
+def settings_read_off(
+    answers: Sequence[StageAnswer], roughly: float, programs: Sequence[LowerProgram]
+) -> Iterator[ByParts]:
     """Formulas with something else in one or two places, and factors; those whose binding rows are the answers'."""
     for setting in part_settings(programs):
         if all(_same_rows(answer, binding_rows(answer.probe, setting)) for answer in answers):
             yield from factors_read_off(answers[:FEW], roughly, setting)
 
 
-def _same_rows(answer: Answer, held: tuple[int, ...] | None) -> bool:
+def _same_rows(answer: StageAnswer, held: tuple[int, ...] | None) -> bool:
     """Whether multipliers other than 0 are on these rows alone."""
     lam = answer.got[answer.probe.problem.m :]
     return held is None or set(np.flatnonzero(lam).tolist()) <= set(held)

@@ -14,7 +14,7 @@ from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.activation.ramps import number
 from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS
-from verify.conformance.blame.lower_level.programs import FORMS, Pair, Program, clearly_held, holding, solved
+from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram, clearly_held, holding, solved
 from verify.conformance.blame.lower_level.unfinished import UNFINISHED
 from verify.conformance.probes import Probe
 from verify.method.factors import is_almost_one, left_words
@@ -67,7 +67,7 @@ class LowerProgram:
         """With one more block changed."""
         return replace(self, blocks=tuple(sorted((*self.blocks, (name, change)), key=str)))
 
-    def program(self, a: QuadraticArrays, x: Vector) -> Program:
+    def program(self, a: QuadraticArrays, x: Vector) -> QuadraticProgram:
         """The program at a point."""
         changes = dict(self.blocks)
         used: dict[str, Any] = {"x": rebuilt(x, changes.get("x", 1.0))}
@@ -84,7 +84,7 @@ class LowerProgram:
             q = q + added["1"]
         if "f" in added:
             G, q = G + added["f"] * a.f_yy, q + added["f"] * (a.f_xy.T @ at + a.f_y)
-        return Program(G, q, used["B"], r + added.get("margin", 0.0))
+        return QuadraticProgram(G, q, used["B"], r + added.get("margin", 0.0))
 
     def pair(self, problem: Any, x: Vector) -> Pair | None:
         """The pair it answers; ``None`` where the changed program has no solution."""

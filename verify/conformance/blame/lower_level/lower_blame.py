@@ -9,15 +9,15 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector
-from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, Accuracy, widened
+from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy, widened
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import Trial
+from verify.conformance.blame.holding_out import HeldOutTrial
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 NO_BLAME = Blame("lower_level")
 COARSER = (1e-6, 1e-5, 1e-4)
@@ -26,7 +26,7 @@ ROUNDS = 2
 """Searches; each one after the first knows what refuted the last."""
 
 
-def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accuracy = EXACT) -> Blame:
+def explain_lower(stages: StageCalls, answers: Sequence[StageAnswer] = (), accuracy: DeclaredAccuracy = EXACT) -> Blame:
     """Find the program that a subject solves in place of the lower level, if the method knows one.
 
     Asks at most some 60 further calls. Answers that do not depend on the problem, or that change when the same is asked
@@ -41,7 +41,7 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
         The programs that foresaw every answer that was held out.
     """
     seen = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
-    trial = Trial("lower_level", stages, seen, list(drawn_problems()), partial(_limit, accuracy))
+    trial = HeldOutTrial("lower_level", stages, seen, list(drawn_problems()), partial(_limit, accuracy))
     drawn = trial.ask(trial.pool[:LOWER_MEASURING])
     if not drawn or not any(not answer.excess <= 1 for answer in trial.answers):
         return NO_BLAME
@@ -49,7 +49,7 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
     if np.ptp(values) == 0 or not _answers_alike(stages, drawn):
         return NO_BLAME
     for coarser in (accuracy.value, *(value for value in COARSER if value > accuracy.value)):
-        trial.limits = partial(_limit, Accuracy(coarser))
+        trial.limits = partial(_limit, DeclaredAccuracy(coarser))
         if not any((np.abs(a.got - a.probe.expected) > trial.limits(a.probe)).any() for a in trial.answers):
             return NO_BLAME
         blame = _searched_programs(trial, coarser)
@@ -58,7 +58,7 @@ def explain_lower(stages: Stages, answers: Sequence[Answer] = (), accuracy: Accu
     return NO_BLAME
 
 
-def _searched_programs(trial: Trial, accuracy: float) -> Blame | None:
+def _searched_programs(trial: HeldOutTrial, accuracy: float) -> Blame | None:
     """A few searches, each of them after what refuted the last."""
     for _ in range(ROUNDS):
         asked = len(trial.answers)
@@ -75,11 +75,11 @@ def _searched_programs(trial: Trial, accuracy: float) -> Blame | None:
 
 
 @lru_cache(maxsize=2000)
-def _limit(accuracy: Accuracy, probe: Probe) -> Vector:
+def _limit(accuracy: DeclaredAccuracy, probe: Probe) -> Vector:
     return widened(probe, accuracy).tolerance
 
 
-def _answers_alike(stages: Stages, drawn: Sequence[Answer]) -> bool:
+def _answers_alike(stages: StageCalls, drawn: Sequence[StageAnswer]) -> bool:
     """Whether the first question gets the same answer again."""
     again = ask(stages, [drawn[0].probe]).answers
     return bool(again) and bool((np.abs(again[0].got - drawn[0].got) <= drawn[0].probe.tolerance).all())

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.lower_level.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
 
@@ -42,7 +42,7 @@ Factors = dict[str, float]
 class ReadOff:
     """Answers whose pairs are as exact as ``accuracy`` says, relative."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[StageAnswer]
     accuracy: float = 0.0
 
     def programs(self) -> Iterator[LowerProgram]:
@@ -133,7 +133,7 @@ def _forms(made: LowerProgram, second: Factors, plain: Callable[[float], float])
         yield from (replace(made, form=form) for form in FORMS_TRIED)
 
 
-def _changed(variant: LowerProgram, answer: Answer) -> tuple[dict[str, Vector], Vector, Vector, Vector]:
+def _changed(variant: LowerProgram, answer: StageAnswer) -> tuple[dict[str, Vector], Vector, Vector, Vector]:
     a, x, y, lam = pair_of(answer.probe, answer.got)
     changes: dict[str, str | float] = dict(variant.blocks)
     blocks: dict[str, Vector] = {name: rebuilt(getattr(a, name), changes.get(name, 1.0))

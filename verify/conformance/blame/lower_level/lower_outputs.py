@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.lower_level.programs import Pair, Program, solved
+from verify.conformance.blame.lower_level.programs import Pair, QuadraticProgram, solved
 from verify.method.factors import is_almost_one, left_words, spelt_plainly
 from verify.method.player import FUNCTIONS, Space, compiled
 
@@ -25,7 +25,7 @@ class Output:
     words: str
     numbers: tuple[float, ...] = (0.0,)
 
-    def of(self, pair: Pair, program: Program, c: float) -> Pair:
+    def of(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair:
         """The pair that comes out."""
         y, lam = pair
         space: Space = {"y": y, "lam": lam, "G": program.G, "q": program.q, "B": program.B, "r": program.r}
@@ -49,20 +49,20 @@ def _moved(lam: Vector) -> Vector:
     return moved
 
 
-def _free(_: Pair, program: Program) -> Vector:
+def _free(_: Pair, program: QuadraticProgram) -> Vector:
     return program.free
 
 
-def _of_moved(pair: Pair, program: Program) -> Vector:
+def _of_moved(pair: Pair, program: QuadraticProgram) -> Vector:
     return np.asarray(program.free + np.linalg.solve(program.G, program.B.T @ _moved(pair[1])))
 
 
-def _solved_lam(pair: Pair, program: Program) -> Vector:
+def _solved_lam(pair: Pair, program: QuadraticProgram) -> Vector:
     right = solved(program)
     return pair[1] if right is None else right[1]
 
 
-def _least_squares(pair: Pair, program: Program, chosen: Any) -> Vector:
+def _least_squares(pair: Pair, program: QuadraticProgram, chosen: Any) -> Vector:
     """Multipliers of some rows from the gradient of g at y, by least squares."""
     lam = np.zeros(len(program.r))
     if chosen.any():
@@ -70,7 +70,7 @@ def _least_squares(pair: Pair, program: Program, chosen: Any) -> Vector:
     return lam
 
 
-def _row_lengths(_: Pair, program: Program) -> Vector:
+def _row_lengths(_: Pair, program: QuadraticProgram) -> Vector:
     return np.asarray(np.linalg.norm(program.B, axis=1))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import Place
+from verify.conformance.places import JudgedPlace
 from verify.conformance.probes import Probe, lower_level_probe
 
 LOWER_MEASURING, LOWER_RESERVE = 14, 34
@@ -44,7 +44,7 @@ def _eighths(rng: np.random.Generator, *shape: int, low: int = -16, high: int = 
     return np.asarray(np.where(numbers == 0, 5, numbers) / _EIGHTHS)
 
 
-def _place(k: int, rng: np.random.Generator) -> Place | None:
+def _place(k: int, rng: np.random.Generator) -> JudgedPlace | None:
     n, m, p = _SIZES[k % len(_SIZES)]
     root = _eighths(rng, m, m, low=-8, high=8)
     upper = _eighths(rng, m, m, low=-4, high=4)
@@ -60,11 +60,11 @@ def _place(k: int, rng: np.random.Generator) -> Place | None:
     }  # fmt: skip
     problem = parse_problem(data)
     assert isinstance(problem, Quadratic)  # by its kind
-    place = Place(f"drawn-{k}", problem, tuple(Fraction(float(value)) for value in x))
+    place = JudgedPlace(f"drawn-{k}", problem, tuple(Fraction(float(value)) for value in x))
     return place if _is_clear(place) else None
 
 
-def _is_clear(place: Place) -> bool:
+def _is_clear(place: JudgedPlace) -> bool:
     """Whether one or more rows bind, not all of them, each row clearly one or the other."""
     try:
         lower = place.lower

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower_level.by_parts import ByParts, factors_read_off, settings_read_off
 from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
@@ -71,7 +71,7 @@ def _in_form(form: str, value: float) -> LowerProgram:
 class LowerSearch:
     """Looks for programs that give answers to within limits."""
 
-    def __init__(self, answers: Sequence[Answer], limits: Limits, accuracy: float = 0.0) -> None:
+    def __init__(self, answers: Sequence[StageAnswer], limits: Limits, accuracy: float = 0.0) -> None:
         self.accuracy = accuracy
         # What deviates most tells most: it is looked at first.
         self.answers = sorted(answers, key=lambda answer: -min(answer.excess, 1e12))
@@ -160,7 +160,7 @@ class LowerSearch:
         for form, steps in stopped_after(program, alike):
             yield replace(RIGHT_LOWER, form=form, number=steps)
 
-    def _half(self, answer: Answer, values: Vector, of_y: bool | None) -> Vector:
+    def _half(self, answer: StageAnswer, values: Vector, of_y: bool | None) -> Vector:
         m = answer.probe.problem.m
         return values if of_y is None else values[:m] if of_y else values[m:]
 

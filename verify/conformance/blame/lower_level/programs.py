@@ -23,7 +23,7 @@ Pair = tuple[Vector, Vector]
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class QuadraticProgram:
     """G (m, m) symmetric, q (m,), B (p, m), r (p,); multipliers satisfy G y + q = Bᵀ lam."""
 
     G: Vector
@@ -41,10 +41,10 @@ class Program:
         return np.asarray(self.r - self.B @ y)
 
 
-Form = Callable[[Program, float], Pair | None]
+Form = Callable[[QuadraticProgram, float], Pair | None]
 
 
-def solved(program: Program, _: float = 0.0) -> Pair | None:
+def solved(program: QuadraticProgram, _: float = 0.0) -> Pair | None:
     """The solution; ``None`` if there is none."""
     # The solver takes no read-only arrays.
     G, q, B, r = np.array(program.G), np.array(program.q), program.B, program.r
@@ -61,7 +61,7 @@ def solved(program: Program, _: float = 0.0) -> Pair | None:
     return holding(program, held.tolist())
 
 
-def holding(program: Program, held: Sequence[int]) -> Pair | None:
+def holding(program: QuadraticProgram, held: Sequence[int]) -> Pair | None:
     """The minimiser with some rows held as equations, as well as they can be held together."""
     G, q, p, m = program.G, program.q, len(program.r), len(program.q)
     lam = np.zeros(p)
@@ -80,7 +80,7 @@ def holding(program: Program, held: Sequence[int]) -> Pair | None:
     return solution[:m], lam
 
 
-def clearly_held(program: Program, pair: Pair) -> list[int] | None:
+def clearly_held(program: QuadraticProgram, pair: Pair) -> list[int] | None:
     """Rows that bind at a solution; ``None`` where rounding decides about one of them."""
     y, lam = pair
     if ((np.abs(lam) <= UNCLEAR) & (np.abs(program.violated(y)) <= UNCLEAR)).any():
@@ -88,12 +88,12 @@ def clearly_held(program: Program, pair: Pair) -> list[int] | None:
     return np.flatnonzero(lam > UNCLEAR).tolist()
 
 
-def unconstrained(program: Program, _: float) -> Pair:
+def unconstrained(program: QuadraticProgram, _: float) -> Pair:
     """No rows."""
     return program.free, np.zeros(len(program.r))
 
 
-def equations(program: Program, _: float) -> Pair | None:
+def equations(program: QuadraticProgram, _: float) -> Pair | None:
     """Every row an equation."""
     m, p = len(program.q), len(program.r)
     system = np.block([[program.G, -program.B.T], [program.B, np.zeros((p, p))]])
@@ -101,7 +101,7 @@ def equations(program: Program, _: float) -> Pair | None:
     return solution[:m], solution[m:]
 
 
-def equations_cut(program: Program, _: float) -> Pair | None:
+def equations_cut(program: QuadraticProgram, _: float) -> Pair | None:
     """Every row an equation, negative multipliers replaced by 0, and y made from what is left of them."""
     through = np.linalg.solve(program.G, program.B.T)
     system, right = program.B @ through, program.violated(program.free)
@@ -111,36 +111,36 @@ def equations_cut(program: Program, _: float) -> Pair | None:
     return program.free + through @ lam, lam
 
 
-def mirrored(program: Program, _: float) -> Pair | None:
+def mirrored(program: QuadraticProgram, _: float) -> Pair | None:
     """The inequality the other way round."""
-    return solved(Program(program.G, program.q, -program.B, -program.r))
+    return solved(QuadraticProgram(program.G, program.q, -program.B, -program.r))
 
 
-def projected(program: Program, _: float) -> Pair | None:
+def projected(program: QuadraticProgram, _: float) -> Pair | None:
     """The minimiser without rows, moved to the nearest point that satisfies them; the multipliers of that move."""
-    return solved(Program(np.eye(len(program.q)), -program.free, program.B, program.r))
+    return solved(QuadraticProgram(np.eye(len(program.q)), -program.free, program.B, program.r))
 
 
-def held_if_violated(program: Program, _: float) -> Pair | None:
+def held_if_violated(program: QuadraticProgram, _: float) -> Pair | None:
     """One pass of an active set: the rows that the free minimiser violates are held as equations."""
     return holding(program, np.flatnonzero(program.violated(program.free) > 0).tolist())
 
 
-def most_violated(program: Program, _: float) -> Pair | None:
+def most_violated(program: QuadraticProgram, _: float) -> Pair | None:
     """Only the row that the free minimiser violates most is held."""
     h = program.violated(program.free)
     return holding(program, [int(np.argmax(h))] if h.max() > 0 else [])
 
 
-def first_violated(program: Program, _: float) -> Pair | None:
+def first_violated(program: QuadraticProgram, _: float) -> Pair | None:
     """Only the first row that the free minimiser violates is held."""
     return holding(program, np.flatnonzero(program.violated(program.free) > 0)[:1].tolist())
 
 
 def _some_rows(chosen: Callable[[int], list[int]]) -> Form:
-    def form(program: Program, _: float) -> Pair | None:
+    def form(program: QuadraticProgram, _: float) -> Pair | None:
         rows = chosen(len(program.r))
-        pair = solved(Program(program.G, program.q, program.B[rows], program.r[rows]))
+        pair = solved(QuadraticProgram(program.G, program.q, program.B[rows], program.r[rows]))
         if pair is None:
             return None
         lam = np.zeros(len(program.r))
@@ -150,7 +150,7 @@ def _some_rows(chosen: Callable[[int], list[int]]) -> Form:
     return form
 
 
-def penalised(program: Program, weight: float) -> Pair | None:
+def penalised(program: QuadraticProgram, weight: float) -> Pair | None:
     """Rows as a penalty weight/2 times the squared violations; multipliers are the weight times the violations."""
     y, held = program.free, np.zeros(0, dtype=np.intp)
     for _ in range(NEWTON_STEPS):
@@ -162,7 +162,7 @@ def penalised(program: Program, weight: float) -> Pair | None:
     return None
 
 
-def barrier(program: Program, mu: float) -> Pair | None:
+def barrier(program: QuadraticProgram, mu: float) -> Pair | None:
     """A point of the central path: slack times multiplier is mu in every row."""
     start = _inside(program)
     if start is None or mu <= 0:
@@ -187,12 +187,12 @@ def barrier(program: Program, mu: float) -> Pair | None:
     return y, lam
 
 
-def _inside(program: Program) -> Vector | None:
+def _inside(program: QuadraticProgram) -> Vector | None:
     """A point strictly inside the rows; the deepest one up to 1."""
     m, p = len(program.q), len(program.r)
     G = np.diag([1e-3] * m + [1e-3])
     B = np.vstack([np.hstack([program.B, -np.ones((p, 1))]), np.append(np.zeros(m), -1.0)])
-    pair = solved(Program(G, np.append(np.zeros(m), -1.0), B, np.append(program.r, -1.0)))
+    pair = solved(QuadraticProgram(G, np.append(np.zeros(m), -1.0), B, np.append(program.r, -1.0)))
     if pair is None or pair[0][-1] <= 1e-9:
         return None
     return pair[0][:m]

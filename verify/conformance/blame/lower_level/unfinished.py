@@ -7,13 +7,13 @@ from itertools import islice
 
 import numpy as np
 
-from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, Program
+from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram
 
-Steps = Callable[[Program, float], Iterator[Pair]]
-Size = Callable[[Program], float]
+Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
+Size = Callable[[QuadraticProgram], float]
 
 
-def _dual(program: Program, step: float) -> Iterator[Pair]:
+def _dual(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     """Projected gradient steps on the multipliers, y minimised for each of them."""
     through, lam = np.linalg.solve(program.G, program.B.T), np.zeros(len(program.r))
     while True:
@@ -21,7 +21,7 @@ def _dual(program: Program, step: float) -> Iterator[Pair]:
         yield program.free + through @ lam, lam
 
 
-def _dual_late(program: Program, step: float) -> Iterator[Pair]:
+def _dual_late(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     """The same, y as it was before the last step on the multipliers."""
     before = program.free
     for y, lam in _dual(program, step):
@@ -29,7 +29,7 @@ def _dual_late(program: Program, step: float) -> Iterator[Pair]:
         before = y
 
 
-def _together(program: Program, step: float) -> Iterator[Pair]:
+def _together(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     """Gradient steps on y and the multipliers at once."""
     y, lam = np.zeros(len(program.q)), np.zeros(len(program.r))
     while True:
@@ -38,7 +38,7 @@ def _together(program: Program, step: float) -> Iterator[Pair]:
         yield y, lam
 
 
-def _in_turn(program: Program, step: float) -> Iterator[Pair]:
+def _in_turn(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     """A gradient step on y, then one on the multipliers at the new y."""
     y, lam = np.zeros(len(program.q)), np.zeros(len(program.r))
     while True:
@@ -47,7 +47,7 @@ def _in_turn(program: Program, step: float) -> Iterator[Pair]:
         yield y, lam
 
 
-def _descent(program: Program, step: float) -> Iterator[Pair]:
+def _descent(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     """Gradient steps on g alone."""
     y, lam = np.zeros(len(program.q)), np.zeros(len(program.r))
     while True:
@@ -69,11 +69,11 @@ def _constant(step: float) -> Size:
     return lambda _: step
 
 
-def _dual_lipschitz(program: Program) -> float:
+def _dual_lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.B @ np.linalg.solve(program.G, program.B.T), 2))
 
 
-def _lipschitz(program: Program) -> float:
+def _lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.G, 2))
 
 
@@ -84,7 +84,7 @@ SIZES: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.
 
 
 def _form(steps: Steps, size: Size) -> Form:
-    def form(program: Program, count: float) -> Pair | None:
+    def form(program: QuadraticProgram, count: float) -> Pair | None:
         return next(islice(steps(program, size(program)), max(0, int(count) - 1), None), None)
 
     return form
@@ -97,7 +97,7 @@ UNFINISHED: dict[str, tuple[Form, str]] = {
 """Ways to solve with a number of steps, under the names that a program's form has."""
 
 
-def stopped_after(program: Program, alike: Callable[[Pair], bool]) -> Iterator[tuple[str, float]]:
+def stopped_after(program: QuadraticProgram, alike: Callable[[Pair], bool]) -> Iterator[tuple[str, float]]:
     """Forms and numbers of steps after which an iteration is at a pair."""
     for kind, (steps, _) in KINDS.items():
         for size, rule in SIZES.items():

@@ -38,7 +38,7 @@ class _Watched:
         return self.use(f"{self.line}.{name}", self.space[name])
 
 
-class Remembering(Player):
+class RememberingLines(Player):
     """The method's lines with a memory."""
 
     def __init__(self, use: Use) -> None:
@@ -54,7 +54,7 @@ def played(probe: Probe, use: Use) -> Vector | None:
 
     Where normals are given it is the noise alone that line 6 makes of them.
     """
-    call, q, player = probe.call, arrays_of(probe.problem), Remembering(use)
+    call, q, player = probe.call, arrays_of(probe.problem), RememberingLines(use)
     if probe.stage == "activation":
         widths = {"h_width": probe.h_width, "lam_width": call.parameters.lam_width}
         return np.asarray(player.run("activation", {"h": probe.h, "lam": call.lam} | widths)["rho"])
@@ -82,7 +82,7 @@ def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
     return np.asarray(lagrangian(q, use("solve.x", probe.x), call).minimiser())
 
 
-def _estimate(probe: Probe, player: Remembering, space: Space) -> Vector:
+def _estimate(probe: Probe, player: RememberingLines, space: Space) -> Vector:
     call, use = probe.call, player.use
     given = {name: value for name, value in call.stages.items() if value is not None}
     if "y_star" not in given or "lam" not in given:

@@ -13,7 +13,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.memory.remembered_lines import as_right, played
 from verify.conformance.blame.memory.state_questions import Question, questions
-from verify.conformance.blame.memory.state_rules import Asked, StateRule
+from verify.conformance.blame.memory.state_rules import AskedState, StateRule
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.questions import (
     chain_question,
@@ -61,7 +61,7 @@ FEWEST = 3
 
 
 @dataclass(frozen=True)
-class Spot:
+class RememberedSpot:
     """Where a value is taken over: places of :mod:`.remembered_lines`, the line and the value in words."""
 
     places: frozenset[str]
@@ -69,8 +69,8 @@ class Spot:
     what: str
 
 
-def _spots(*rows: tuple[str, str, str]) -> tuple[Spot, ...]:
-    return tuple(Spot(frozenset(places.split()), where, what) for places, where, what in rows)
+def _spots(*rows: tuple[str, str, str]) -> tuple[RememberedSpot, ...]:
+    return tuple(RememberedSpot(frozenset(places.split()), where, what) for places, where, what in rows)
 
 
 IN_PAIR = _spots(
@@ -132,7 +132,7 @@ IN_NOISE = _spots(
     ("noise_g,matrix", "line 6", "the noise of g"),
     ("noise_f noise_g", "line 6", "the noise of f and of g"),
 )  # fmt: skip
-OF_STAGE: dict[Stage, tuple[Spot, ...]] = {
+OF_STAGE: dict[Stage, tuple[RememberedSpot, ...]] = {
     "lower_level": IN_PAIR, "activation": IN_WEIGHTS, "penalty_minimiser": IN_SOLVE,
     "hypergradient": (*IN_CALL, *IN_SOLVE, *IN_WEIGHTS, *IN_PAIR), "samples": IN_NOISE,
 }  # fmt: skip
@@ -170,13 +170,13 @@ class Memory:
 class TakenOver:
     """Answers of a subject that takes one value over: its own, as first calls, and what the memory changes of them."""
 
-    spot: Spot
+    spot: RememberedSpot
     keeping: Keeping
-    asked: Sequence[Asked] = ()
+    asked: Sequence[AskedState] = ()
     made: list[Vector | None] = field(default_factory=list)
     memory: Memory | None = None
 
-    def __call__(self, sequence: Sequence[Asked], i: int) -> Vector | None:
+    def __call__(self, sequence: Sequence[AskedState], i: int) -> Vector | None:
         """The answer at a place of a sequence."""
         if self.asked is not sequence:
             self.asked, self.made = sequence, []
@@ -185,7 +185,7 @@ class TakenOver:
             self.made.append(self._next(sequence[len(self.made)]))
         return self.made[i]
 
-    def _next(self, one: Asked) -> Vector | None:
+    def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence
         if self.keeping in ("problem", "x"):
             self.memory.call = one.question.attributes.get(self.keeping)
@@ -200,7 +200,7 @@ def right_play(probe: Probe) -> Vector | None:
 
 
 @np.errstate(all="ignore")
-def taken_over(stage: Stage, walked: Sequence[Asked]) -> list[StateRule]:
+def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
     found, known, by_call = [], walked[0].question.attributes, ("problem", "x")
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):

@@ -13,11 +13,11 @@ from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.memory.remembered_values import taken_over, value_questions, walk_of
 from verify.conformance.blame.memory.state_of_runs import Renew, explain_runs_in_a_row
 from verify.conformance.blame.memory.state_questions import Question, questions
-from verify.conformance.blame.memory.state_rules import Alone, Asked, StateRule, after_the_same, rules_of, same
+from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule, after_the_same, rules_of, same
 from verify.conformance.stage_comparison import PROBED, Probed
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 WALK = (0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 5, 2, 1, 3, 1, 6, 0, 6, 4, 2, 3, 3, 0)
 """The order of the questions, by number."""
@@ -26,7 +26,7 @@ FRESH = (6, 5, 4, 3, 2, 1, 0, 0, 2, 4, 6, 1, 5, 3, 0, 1, 1, 3, 5, 2)
 RIVALS = 3
 
 
-def explain_state(stages: Stages, renew: Renew | None = None, off: Container[Stage] = ()) -> tuple[Blame, ...]:
+def explain_state(stages: StageCalls, renew: Renew | None = None, off: Container[Stage] = ()) -> tuple[Blame, ...]:
     """Name what of a subject survives from call to call, stage by stage.
 
     Args:
@@ -74,7 +74,7 @@ def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
     return not rule.misses(asked) and not all(one.stands_alone for one in asked)
 
 
-def _of_stage(stage: Probed, stages: Stages, renew: Renew | None) -> Blame | None:
+def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None) -> Blame | None:
     known = questions(stage)
     with renew() if renew is not None else nullcontext(stages) as copy:
         got = [_one(copy, known, k) for k in WALK]
@@ -133,13 +133,15 @@ def explain_by_values(stage: Stage, renew: Renew) -> Blame | None:
     return Blame(stage, [_with_replay(rule, whole) for rule in kept[:RIVALS]], len(whole), len(later), 0.0, effect)
 
 
-def _one(stages: Stages, known: Sequence[Question], k: int) -> Vector:
+def _one(stages: StageCalls, known: Sequence[Question], k: int) -> Vector:
     return known[k % len(known)].probe.ask(stages)
 
 
-def _asked(known: Sequence[Question], k: int, got: Vector, own: Sequence[tuple[Vector, Vector]], alone: Alone) -> Asked:
+def _asked(
+    known: Sequence[Question], k: int, got: Vector, own: Sequence[tuple[Vector, Vector]], alone: Alone
+) -> AskedState:
     answer, allowed = own[k % len(known)]
-    return Asked(known[k % len(known)], got, answer, allowed, alone)
+    return AskedState(known[k % len(known)], got, answer, allowed, alone)
 
 
 def _alone(
@@ -171,7 +173,7 @@ def _alone(
     return own
 
 
-def _repeats(walked: Sequence[Asked], known: Sequence[Question], renew: Renew | None) -> bool:
+def _repeats(walked: Sequence[AskedState], known: Sequence[Question], renew: Renew | None) -> bool:
     """Whether the same calls get the same answers again, so that it is the past and not chance that tells."""
     if renew is None:
         return False
@@ -179,7 +181,7 @@ def _repeats(walked: Sequence[Asked], known: Sequence[Question], renew: Renew | 
         return all(same(one.got, _one(again, known, k)) for one, k in zip(walked, WALK, strict=True))
 
 
-def _with_replay(rule: StateRule, whole: Sequence[Asked]) -> StateRule:
+def _with_replay(rule: StateRule, whole: Sequence[AskedState]) -> StateRule:
     """The rule with the shortest sequence that shows it, and that in words."""
     wrong = [i for i in range(1, len(whole)) if not whole[i].stands_alone]
     last = whole[wrong[0]]
@@ -193,7 +195,7 @@ def _with_replay(rule: StateRule, whole: Sequence[Asked]) -> StateRule:
     return replace(rule, sentence=f"{rule.sentence} ({shown})", replay=(*first, last.question.probe))
 
 
-def _alone_shows(rule: StateRule, before: Asked, last: Asked) -> bool:
+def _alone_shows(rule: StateRule, before: AskedState, last: AskedState) -> bool:
     """Whether, by the rule, one call before is enough for this answer."""
     made = rule.predict([before, last], 1)
     return (last.is_near(made) if rule.near else last.is_like(made)) and made is not last.got

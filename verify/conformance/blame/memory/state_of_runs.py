@@ -13,23 +13,23 @@ import numpy as np
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
 from verify.conformance.blame.algorithm_2.loop_trials import MORE
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.outer import TRIALS, Recorded, listen
+from verify.conformance.outer import TRIALS, RecordedLoop, listen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
-Renew = Callable[[], AbstractContextManager[Stages]]
+Renew = Callable[[], AbstractContextManager[StageCalls]]
 SAME_POINT = 1e-9
 """Distance below which two points are one."""
-Link = Callable[[Recorded, Recorded], tuple[float, float]]
+Link = Callable[[RecordedLoop, RecordedLoop], tuple[float, float]]
 """Of two runs in a row: how far the later one starts from what the earlier one left, and from what it must."""
 
 
-def _same_place(first: Recorded, second: Recorded) -> tuple[float, float]:
+def _same_place(first: RecordedLoop, second: RecordedLoop) -> tuple[float, float]:
     left, must = first.run.path[-1], np.array(second.trial.x0)
     return float(np.abs(second.run.path[0] - left).max()), float(np.abs(second.run.path[0] - must).max())
 
 
-def _same_step(first: Recorded, second: Recorded) -> tuple[float, float]:
+def _same_step(first: RecordedLoop, second: RecordedLoop) -> tuple[float, float]:
     return float(np.abs(second.steps[0] - first.steps[-1]).max()), float(np.abs(second.steps[0]).max())
 
 
@@ -39,7 +39,7 @@ LINKS: tuple[tuple[str, Link], ...] = (
 )
 
 
-def _linked(runs: Sequence[Recorded], link: Link) -> float:
+def _linked(runs: Sequence[RecordedLoop], link: Link) -> float:
     """How far consecutive runs are from being linked; infinite where they need not be."""
     found = [link(a, b) for a, b in pairwise(runs) if len(a.trial.x0) == len(b.trial.x0)]
     still = any(float(np.ptp(one.run.path, axis=0).max()) <= SAME_POINT for one in runs)
@@ -48,7 +48,7 @@ def _linked(runs: Sequence[Recorded], link: Link) -> float:
     return max(off for off, _ in found) / SAME_POINT
 
 
-def explain_runs_in_a_row(stages: Stages, renew: Renew | None) -> tuple[Blame, ...]:
+def explain_runs_in_a_row(stages: StageCalls, renew: Renew | None) -> tuple[Blame, ...]:
     """Whether a run of Algorithm 2 starts where, or as, the run before it ended."""
     if not stages.offers("optimise"):
         return ()

@@ -12,7 +12,7 @@ import numpy as np
 
 from spec import Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import Place, place_of
+from verify.conformance.places import JudgedPlace, place_of
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_SCRATCH,
@@ -62,7 +62,7 @@ def _bytes(values: Any) -> bytes:
     return b"" if values is None else np.asarray(values, dtype=np.float64).tobytes()
 
 
-def _tilted(place: Place, by: Fraction) -> Place:
+def _tilted(place: JudgedPlace, by: Fraction) -> JudgedPlace:
     """A problem of the same sizes with another linear term of f and of g: no call before has seen it."""
     data = place.problem.to_dict()
     for form, block in (("f", "x"), ("g", "y"), ("f", "y")):
@@ -73,10 +73,10 @@ def _tilted(place: Place, by: Fraction) -> Place:
         data = {**data, form: part}
     problem = parse_problem(data)
     assert isinstance(problem, Quadratic)  # by its kind
-    return Place(f"{place.name}~{by}", problem, place.x)
+    return JudgedPlace(f"{place.name}~{by}", problem, place.x)
 
 
-def _places() -> dict[str, Place]:
+def _places() -> dict[str, JudgedPlace]:
     """A problem at two points, another of its sizes at the first one, and one of other sizes."""
     near = _tilted(place_of("two-of-three"), Fraction(1, 4))
     return {"here": near.moved(0.015625), "there": near.moved(0.140625),

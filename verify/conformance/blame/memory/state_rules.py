@@ -16,7 +16,7 @@ from verify.conformance.blame.memory.state_of_runs import Renew
 from verify.conformance.blame.memory.state_questions import Question
 from verify.conformance.probes import Probe
 from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 EXACT = 1e-9
 """Relative difference below which two answers are one."""
@@ -36,9 +36,9 @@ class Alone:
         self._renew = renew
         self._made: dict[tuple[int, int], Vector | None] = {}
 
-    def ask(self, make: Callable[[Stages], Vector | None]) -> Vector | None:
+    def ask(self, make: Callable[[StageCalls], Vector | None]) -> Vector | None:
         """Ask a copy that nothing was asked before."""
-        with self._renew() if self._renew is not None else nullcontext(Stages(ReferenceSubject())) as fresh:
+        with self._renew() if self._renew is not None else nullcontext(StageCalls(ReferenceSubject())) as fresh:
             return make(fresh)
 
     def with_pair_of(self, question: Question, other: Question) -> Vector | None:
@@ -49,17 +49,17 @@ class Alone:
         return self._made[key]
 
 
-def _on_pair(stages: Stages, question: Question, other: Question) -> Vector | None:
+def _on_pair(stages: StageCalls, question: Question, other: Question) -> Vector | None:
     there = other.probe
     if there.problem is None:
         return None
-    solver = stages if stages.offers("lower_level") else Stages(ReferenceSubject())
+    solver = stages if stages.offers("lower_level") else StageCalls(ReferenceSubject())
     probe = question.with_pair_of(other, solver.lower_level(there.problem, there.x))
     return None if probe is None else probe.ask(stages)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedState:
     """One question in a sequence: what came back, and what a subject without a past answers, to within ``allowed``.
 
     ``got`` is empty where the call ended in an error; it counts as a call then, not as an answer.
@@ -90,7 +90,7 @@ class Asked:
         return self.is_like(self.own)
 
 
-Predict = Callable[[Sequence[Asked], int], Vector | None]
+Predict = Callable[[Sequence[AskedState], int], Vector | None]
 """The answer at a place of a sequence, from what came before."""
 
 
@@ -111,11 +111,11 @@ class StateRule:
         """None: what comes back depends on the calls before; ``misses`` holds a sequence against it."""
         return None
 
-    def misses(self, sequence: Sequence[Asked], start: int = 0) -> int:
+    def misses(self, sequence: Sequence[AskedState], start: int = 0) -> int:
         """Answers of a sequence, from a place on, that it does not predict."""
         return sum(not self._gives(sequence, i) for i in range(start, len(sequence)))
 
-    def _gives(self, sequence: Sequence[Asked], i: int) -> bool:
+    def _gives(self, sequence: Sequence[AskedState], i: int) -> bool:
         if not sequence[i].got.size:
             return True
         made = self.predict(sequence, i)
@@ -130,41 +130,41 @@ def _key(question: Question, by: Sequence[str]) -> tuple[object, ...]:
     return tuple(question.attributes.get(name) for name in by)
 
 
-def _first_alike(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> int:
+def _first_alike(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> int:
     wanted = _key(sequence[i].question, by)
     return next(j for j in range(i + 1) if _key(sequence[j].question, by) == wanted)
 
 
-def _from_memory(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> Vector | None:
+def _from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> Vector | None:
     return sequence[_first_alike(sequence, i, by)].own
 
 
-def _with_pair_from_memory(sequence: Sequence[Asked], i: int, by: Sequence[str]) -> Vector | None:
+def _with_pair_from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> Vector | None:
     j = _first_alike(sequence, i, by)
     return sequence[i].own if j == i else _on_pair_of(sequence[i], sequence[j])
 
 
-def _on_pair_of(one: Asked, other: Asked | None) -> Vector | None:
+def _on_pair_of(one: AskedState, other: AskedState | None) -> Vector | None:
     made = None if other is None else one.alone.with_pair_of(one.question, other.question)
     return one.own if made is None else made
 
 
-def _before(sequence: Sequence[Asked], i: int) -> Asked | None:
+def _before(sequence: Sequence[AskedState], i: int) -> AskedState | None:
     """The call before, of the same sizes."""
     wanted = _key(sequence[i].question, ("sizes",))
     return next((one for one in reversed(sequence[:i]) if _key(one.question, ("sizes",)) == wanted), None)
 
 
-def _previous(sequence: Sequence[Asked], i: int) -> Vector | None:
+def _previous(sequence: Sequence[AskedState], i: int) -> Vector | None:
     before = _before(sequence, i)
     return sequence[i].own if before is None else before.own
 
 
-def _previous_pair(sequence: Sequence[Asked], i: int) -> Vector | None:
+def _previous_pair(sequence: Sequence[AskedState], i: int) -> Vector | None:
     return _on_pair_of(sequence[i], _before(sequence, i))
 
 
-def _pulled(sequence: Sequence[Asked], i: int, share: float, answered: bool) -> Vector | None:
+def _pulled(sequence: Sequence[AskedState], i: int, share: float, answered: bool) -> Vector | None:
     before = _before(sequence, i)
     own = sequence[i].own
     if before is None:
@@ -172,11 +172,11 @@ def _pulled(sequence: Sequence[Asked], i: int, share: float, answered: bool) -> 
     return own + share * ((before.got if answered else before.own) - own)
 
 
-def _counted(sequence: Sequence[Asked], i: int, step: float, grows: bool) -> Vector | None:
+def _counted(sequence: Sequence[AskedState], i: int, step: float, grows: bool) -> Vector | None:
     return sequence[i].own * (1 + step * i) if grows else sequence[i].own + step * i
 
 
-def after_the_same(sequence: Sequence[Asked], i: int) -> Vector | None:
+def after_the_same(sequence: Sequence[AskedState], i: int) -> Vector | None:
     """What came back the first time that this question followed the same one."""
     for j in range(1, i):
         if sequence[j].question is sequence[i].question and sequence[j - 1].question is sequence[i - 1].question:
@@ -184,7 +184,7 @@ def after_the_same(sequence: Sequence[Asked], i: int) -> Vector | None:
     return sequence[i].got
 
 
-def rules_of(walked: Sequence[Asked]) -> Iterator[StateRule]:
+def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
     """Everything that is known to survive; whether it fits is for the caller to see."""
     names = tuple(walked[0].question.attributes)
     seen: set[tuple[int, ...]] = set()
@@ -222,7 +222,7 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(WORDS[name] for name in names)
 
 
-def _share(walked: Sequence[Asked], answered: bool) -> float | None:
+def _share(walked: Sequence[AskedState], answered: bool) -> float | None:
     """The share of the way back to the answer before, the same in all calls."""
     ways, offs = [], []
     for i, one in enumerate(walked):
@@ -235,7 +235,7 @@ def _share(walked: Sequence[Asked], answered: bool) -> float | None:
     return share if EXACT < abs(share) < 1 - EXACT else None
 
 
-def _growth(walked: Sequence[Asked], grows: bool) -> float | None:
+def _growth(walked: Sequence[AskedState], grows: bool) -> float | None:
     """What is added with every call, the same in all of them."""
     made = np.concatenate([i * (one.own if grows else np.ones_like(one.own)) for i, one in enumerate(walked)])
     off = np.concatenate([one.got - one.own for one in walked])
@@ -243,7 +243,7 @@ def _growth(walked: Sequence[Asked], grows: bool) -> float | None:
     return step if math.isfinite(step) and abs(step) > 1e-15 else None
 
 
-def _differs_by_predecessor(walked: Sequence[Asked]) -> bool:
+def _differs_by_predecessor(walked: Sequence[AskedState]) -> bool:
     """Whether a question got different answers, and the same one after the same call."""
     different = any(
         one.question is other.question and not same(one.got, other.got) for one in walked for other in walked

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.noise.noise_spots import Drawn, Spot
+from verify.conformance.blame.noise.noise_spots import DrawnSpot, Spot
 from verify.conformance.probes import Probe
 from verify.method.player import FUNCTIONS, compiled
 
@@ -30,13 +30,13 @@ class NoiseRule:
 
     sentence: str
     edits: int
-    excess: Callable[[Sequence[Drawn]], float]
+    excess: Callable[[Sequence[DrawnSpot]], float]
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: a law of random numbers answers no single probe; see ``predicts``."""
         return None
 
-    def predicts(self, drawn: Sequence[Drawn]) -> bool:
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
         """Whether what was drawn follows it."""
         return self.excess(drawn) <= 1
 
@@ -93,7 +93,7 @@ class SizeLaw:
         sigma = float(spot.sigma_f + spot.sigma_g)
         return float((self.number * sigma**self.power * spot.alpha**self.alpha) ** 2 * self.batch.of(spot))
 
-    def excess(self, drawn: Sequence[Drawn]) -> float:
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
         """Largest miss in units of what chance allows; the law's own error counts too."""
         worst = 0.0
         for one in drawn:
@@ -104,7 +104,7 @@ class SizeLaw:
         return worst
 
 
-def size_laws(drawn: Sequence[Drawn], right_alpha: float, right_number: float | None) -> list[tuple[int, SizeLaw]]:
+def size_laws(drawn: Sequence[DrawnSpot], right_alpha: float, right_number: float | None) -> list[tuple[int, SizeLaw]]:
     """Laws that fit, with their edits, those with the fewest; ``right_number`` is the number of no edit, if any is."""
     found: list[tuple[int, SizeLaw]] = []
     logs = np.log([one.variance for one in drawn])
@@ -148,19 +148,19 @@ def _power(value: float) -> str:
     return marks[round(value)]
 
 
-def silent(drawn: Sequence[Drawn]) -> float:
+def silent(drawn: Sequence[DrawnSpot]) -> float:
     """0 where no spot has noise and the mean is the answer without it, infinite otherwise."""
     quiet = all(one.variance == 0 and bool((np.abs(one.shift) <= CLEARLY * one.shift_error).all()) for one in drawn)
     return 0.0 if quiet else math.inf
 
 
-def frozen(drawn: Sequence[Drawn]) -> float:
+def frozen(drawn: Sequence[DrawnSpot]) -> float:
     """0 where all estimates of a call are one and the same draw off the answer without noise, infinite otherwise."""
     stuck = all(one.variance == 0 and bool((np.abs(one.shift) > CLEARLY * one.shift_error).any()) for one in drawn)
     return 0.0 if stuck else math.inf
 
 
-def mirrored(drawn: Sequence[Drawn]) -> float:
+def mirrored(drawn: Sequence[DrawnSpot]) -> float:
     """Up to 1 where each pair of a batch cancels: no noise where N_g is even, one sample's where it is odd."""
     even, odd = ([one for one in drawn if one.spot.N_g % 2 == left] for left in (0, 1))
     if not even or not odd or silent(even) > 1:
@@ -168,7 +168,7 @@ def mirrored(drawn: Sequence[Drawn]) -> float:
     return SizeLaw(1.0, 0.0, 1.0, 0.0, Batch("", "N_g**-2.0")).excess(odd)
 
 
-def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:
+def of_f(drawn: Sequence[DrawnSpot]) -> list[NoiseRule]:
     """What is wrong with the noise of f; nothing where its law is the right one."""
     if silent(drawn) <= 1:
         return [NoiseRule("the noise of f never reaches the estimate: it answers without noise", 1, silent)]
@@ -185,7 +185,7 @@ def of_f(drawn: Sequence[Drawn]) -> list[NoiseRule]:
     ]  # fmt: skip
 
 
-def of_g(drawn: Sequence[Drawn]) -> list[NoiseRule]:
+def of_g(drawn: Sequence[DrawnSpot]) -> list[NoiseRule]:
     """What is wrong with the noise of g; nothing where it cancels, as common draws make it."""
     if any(one.variance == 0 for one in drawn):
         return []
@@ -211,7 +211,7 @@ def of_g(drawn: Sequence[Drawn]) -> list[NoiseRule]:
     return rules
 
 
-def summed(drawn: Sequence[Drawn]) -> float:
+def summed(drawn: Sequence[DrawnSpot]) -> float:
     """How far means are from N_g times the answer without noise, in units of what chance allows."""
     worst = 0.0
     for one in drawn:
@@ -227,7 +227,7 @@ class Shift:
     number: float
     error: float
 
-    def excess(self, drawn: Sequence[Drawn]) -> float:
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
         """Largest miss in units of what chance allows; infinite where no shift at all would do as well."""
         worst, seen = 0.0, False
         for one in drawn:
@@ -245,7 +245,7 @@ class Multiple:
     number: float
     error: float
 
-    def excess(self, drawn: Sequence[Drawn]) -> float:
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
         """Largest miss in units of what chance allows; infinite where there is nothing to multiply."""
         worst, seen = 0.0, False
         for one in drawn:
@@ -268,7 +268,7 @@ WRITTEN = (0.0, 2.0, 0.5, -1.0, 10.0, 0.1)
 """Numbers that somebody may have multiplied an estimate by."""
 
 
-def multiple_of(drawn: Sequence[Drawn]) -> Multiple | None:
+def multiple_of(drawn: Sequence[DrawnSpot]) -> Multiple | None:
     """The number times the answers without noise that all means are, where it is one and not 1."""
     weights = [one.shift_error**-2.0 for one in drawn]
     squares = sum(w * float(one.centre @ one.centre) for w, one in zip(weights, drawn, strict=True))
@@ -281,7 +281,7 @@ def multiple_of(drawn: Sequence[Drawn]) -> Multiple | None:
     return next(found, None)
 
 
-def of_mean(drawn: Sequence[Drawn]) -> list[NoiseRule]:
+def of_mean(drawn: Sequence[DrawnSpot]) -> list[NoiseRule]:
     """What the means of estimates are off by; nothing where they are the answers without noise."""
     off = [one for one in drawn if (np.abs(one.shift) > CLEARLY * one.shift_error).any()]
     multiple = multiple_of(drawn) if off else None

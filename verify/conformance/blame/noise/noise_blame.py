@@ -28,7 +28,7 @@ from verify.conformance.blame.noise.noise_spots import (
     HELD_OUT_G,
     OF_F,
     OF_G,
-    Drawn,
+    DrawnSpot,
     Spot,
     knows_the_stage,
 )
@@ -36,7 +36,7 @@ from verify.conformance.blame.noise.noise_structure import ROWS as PATTERN_ROWS
 from verify.conformance.blame.noise.noise_structure import patterns
 from verify.conformance.random_stages import Sampled, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages, offers
+from verify.subjects.protocol import StageCalls, offers
 
 NoiseLaw = NoiseRule | MatrixLaw
 MANY = 3000
@@ -45,7 +45,7 @@ RIVALS = 3
 """Explanations that are listed where nothing drawn tells them apart."""
 
 
-def explain_noise(stages: Stages, sampled: Sampled | None = None) -> tuple[Blame, ...]:
+def explain_noise(stages: StageCalls, sampled: Sampled | None = None) -> tuple[Blame, ...]:
     """Name what is wrong with the noise of the oracle call, largest effect first.
 
     Args:
@@ -77,7 +77,7 @@ def explain_noise(stages: Stages, sampled: Sampled | None = None) -> tuple[Blame
     return tuple(sorted(found, key=lambda blame: -(blame.effect or 0.0)))
 
 
-def _explained(stages: Stages) -> Iterator[Blame]:
+def _explained(stages: StageCalls) -> Iterator[Blame]:
     f, g = [spot.draw(stages) for spot in OF_F], [spot.draw(stages) for spot in OF_G]
     means = _confirmed(stages, of_mean(f), f, HELD_OUT_F)
     if means is not None:
@@ -92,7 +92,7 @@ def _explained(stages: Stages) -> Iterator[Blame]:
         return
     named: set[Source] = set()
     searches: tuple[
-        tuple[Source, Callable[[Sequence[Drawn]], Sequence[NoiseLaw]], Sequence[Drawn], Sequence[Spot]], ...
+        tuple[Source, Callable[[Sequence[DrawnSpot]], Sequence[NoiseLaw]], Sequence[DrawnSpot], Sequence[Spot]], ...
     ]
     searches = (("f", of_f, f, (*HELD_OUT_F, *COUNTED_F)), ("g", of_g, g, (*HELD_OUT_G, *COUNTED_G)))
     for source, search, drawn, spots in searches:
@@ -107,7 +107,7 @@ def _explained(stages: Stages) -> Iterator[Blame]:
         yield from _of_matrices(stages, [source for source in SOURCES if source not in named and means is None])
 
 
-def _of_matrices(stages: Stages, sources: Sequence[Source]) -> Iterator[Blame]:
+def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blame]:
     """What is wrong with matrix noise alone."""
     for source in sources:
         drawn = [spot.draw(stages) for spot in matrix_spots(source, FIRST)]
@@ -116,7 +116,7 @@ def _of_matrices(stages: Stages, sources: Sequence[Source]) -> Iterator[Blame]:
             yield blame
 
 
-def _small_shift(stages: Stages) -> Iterator[Blame]:
+def _small_shift(stages: StageCalls) -> Iterator[Blame]:
     """What only many estimates show."""
     f = [spot.draw(stages, MANY) for spot in OF_F]
     blame = _confirmed(stages, of_mean(f), f, HELD_OUT_F)
@@ -125,7 +125,7 @@ def _small_shift(stages: Stages) -> Iterator[Blame]:
 
 
 def _confirmed(
-    stages: Stages, rules: Sequence[NoiseLaw], drawn: Sequence[Drawn], spots: Sequence[Spot]
+    stages: StageCalls, rules: Sequence[NoiseLaw], drawn: Sequence[DrawnSpot], spots: Sequence[Spot]
 ) -> Blame | None:
     """Rules that draws made since then follow too; ``None`` where there are none."""
     if not rules:
@@ -142,6 +142,6 @@ def _confirmed(
     return Blame("samples", kept, new + sum(len(one.rows) for one in drawn), new, kept[0].excess(fresh), effect)
 
 
-def _size(one: Drawn) -> float:
+def _size(one: DrawnSpot) -> float:
     """How far estimates lie off what they should be, as far as noise does it."""
     return float(abs(np.sqrt(one.variance) - one.spot.setting.deviation))

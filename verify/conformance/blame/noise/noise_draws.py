@@ -25,12 +25,12 @@ from verify.conformance.blame.noise.noise_terms import (
     monomials,
     single_terms,
 )
-from verify.conformance.blame.questions import Drawing, drawn_place
+from verify.conformance.blame.questions import DrawnQuestions, drawn_place
 from verify.conformance.places import rounded, with_noise
 from verify.conformance.probes import Probe, probe_of
 from verify.conformance.sizes import ANY_PROGRAM
 from verify.subjects import MissingCapabilityError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Model = Literal["additive", "matrix"]
 MODELS: tuple[Model, ...] = ("additive", "matrix")
@@ -52,7 +52,7 @@ def drawn_call(seed: int, model: Model) -> Probe:
     """Line 6 under noise, every stage and every normal given; all scales change from seed to seed."""
     place, rng = drawn_place(seed, SHAPE), np.random.default_rng([seed, 8])
     n, m, p = SHAPE
-    draw, N_g = Drawing(rng), COUNTS[seed % len(COUNTS)]
+    draw, N_g = DrawnQuestions(rng), COUNTS[seed % len(COUNTS)]
     given: dict[str, Any] = {
         "y_star": rounded(draw.numbers(m)), "lam": rounded(np.abs(draw.numbers(p))),
         "rho": rounded(rng.integers(1, 9, p) / 8), "y_penalty": rounded(draw.numbers(m)),
@@ -138,7 +138,7 @@ def _added(model: Model, slot: str, term: NoiseTerm | None) -> str:
     return f"{said} where {right.words} belongs"
 
 
-def ask_call(stages: Stages, seed: int, model: Model) -> tuple[NoisyCall, Vector]:
+def ask_call(stages: StageCalls, seed: int, model: Model) -> tuple[NoisyCall, Vector]:
     """A call, with the subject's own answer without noise, and what it adds to it under noise."""
     probe = drawn_call(seed, model)
     call = replace(probe.call, draws=None)
@@ -146,7 +146,7 @@ def ask_call(stages: Stages, seed: int, model: Model) -> tuple[NoisyCall, Vector
     return NoisyCall(probe, quiet), np.asarray(probe.ask(stages) - quiet)
 
 
-def explain_draws(stages: Stages) -> Blame | None:
+def explain_draws(stages: StageCalls) -> Blame | None:
     """What a subject makes of given normals, where it is wrong and a formula says what it is.
 
     ``None`` where it is right, takes no normals or supports no model of noise; without explanations where no formula
@@ -169,7 +169,7 @@ def explain_draws(stages: Stages) -> Blame | None:
     return Blame("samples", kept, agrees, len(later), 0.0, effect) if kept else Blame("samples", effect=effect)
 
 
-def _asked(stages: Stages, seeds: Sequence[int], model: Model) -> list[tuple[NoisyCall, Vector]]:
+def _asked(stages: StageCalls, seeds: Sequence[int], model: Model) -> list[tuple[NoisyCall, Vector]]:
     """Calls under a model of noise; none where the subject does not support it."""
     with suppress(MissingCapabilityError):
         return [ask_call(stages, seed, model) for seed in seeds]

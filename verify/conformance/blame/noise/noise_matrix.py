@@ -14,12 +14,12 @@ from spec import Noise
 from spec.exact import Vector
 from verify.conformance.blame.noise.estimate_laws import ALLOWED, BATCHES, RIGHT_BATCH, Batch
 from verify.conformance.blame.noise.noise_draws import drawn_call
-from verify.conformance.blame.noise.noise_spots import ROWS, Drawn, Spot
+from verify.conformance.blame.noise.noise_spots import ROWS, DrawnSpot, Spot
 from verify.conformance.blame.noise.noise_terms import NoisyCall, power_of
 from verify.conformance.places import with_noise
 from verify.conformance.probes import Probe, n_of
-from verify.conformance.random_stages import Setting
-from verify.subjects.protocol import Stages
+from verify.conformance.random_stages import StageSetting
+from verify.subjects.protocol import StageCalls
 
 Source = Literal["f", "g"]
 SOURCES: tuple[Source, ...] = ("f", "g")
@@ -44,23 +44,25 @@ class MatrixSpot(Spot):
         return NoisyCall(probe, probe.expected - sum(NoisyCall(probe, probe.expected).right.values()))
 
     @cached_property
-    def setting(self) -> Setting:
+    def setting(self) -> StageSetting:
         """The call without its normals."""
         probe = self.at.probe
         noise = Noise(model="matrix", sigma_f=self.sigma_f, sigma_g=self.sigma_g)
         call = replace(probe.call, draws=None)
         id_ = f"matrix/{self.seed}/{self.sigma_f}/{self.sigma_g}"
-        return Setting(id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, self.at.quiet)
+        return StageSetting(
+            id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, self.at.quiet
+        )
 
     @property
     def source(self) -> Source:
         """The gradient that is noisy."""
         return "f" if self.sigma_f else "g"
 
-    def draw(self, stages: Stages, rows: int = ROWS, stream: int = 0) -> Drawn:
+    def draw(self, stages: StageCalls, rows: int = ROWS, stream: int = 0) -> DrawnSpot:
         """Estimates in one call; the normals of its places are not handed over."""
         rng = np.random.default_rng([n_of(self.setting.id), stream])
-        return Drawn(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
+        return DrawnSpot(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
 
 
 def matrix_spots(source: Source, seeds: Sequence[int]) -> tuple[MatrixSpot, ...]:
@@ -115,7 +117,7 @@ class MatrixLaw:
         factors = self.power * math.log(sigma) + self.alpha * math.log(spot.alpha) + self.of_size * math.log(size)
         return 2 * factors + math.log(self.batch.of(spot))
 
-    def excess(self, drawn: Sequence[Drawn]) -> float:
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
         """Largest miss in units of what chance allows; infinite where no spot is of this kind."""
         own = [one for one in drawn if isinstance(one.spot, MatrixSpot) and one.spot.source == self.source]
         if not own or any((one.variance == 0) != (self.number == 0) for one in own):
@@ -124,11 +126,11 @@ class MatrixLaw:
             return 0.0
         return max(abs(self._miss(one)) / (ALLOWED * math.hypot(one.log_error, 2 * self.error)) for one in own)
 
-    def _miss(self, one: Drawn) -> float:
+    def _miss(self, one: DrawnSpot) -> float:
         assert isinstance(one.spot, MatrixSpot)  # as the caller chose
         return math.log(one.variance) - 2 * math.log(self.number) - self.log_variance(one.spot)
 
-    def predicts(self, drawn: Sequence[Drawn]) -> bool:
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
         """Whether what was drawn follows it."""
         return self.excess(drawn) <= 1
 
@@ -137,7 +139,7 @@ RIGHT: dict[Source, MatrixLaw] = {"f": MatrixLaw("f", "‖(x,ỹ)‖", 0), "g": 
 """What belongs."""
 
 
-def matrix_laws(source: Source, drawn: Sequence[Drawn]) -> list[MatrixLaw]:
+def matrix_laws(source: Source, drawn: Sequence[DrawnSpot]) -> list[MatrixLaw]:
     """Single changes of the right law that fit what was drawn; nothing where the right one does."""
     right = RIGHT[source]
     if right.predicts(drawn):
@@ -145,7 +147,7 @@ def matrix_laws(source: Source, drawn: Sequence[Drawn]) -> list[MatrixLaw]:
     return [law for law in _changes(right, drawn) if law.predicts(drawn)]
 
 
-def _changes(right: MatrixLaw, drawn: Sequence[Drawn]) -> Iterator[MatrixLaw]:
+def _changes(right: MatrixLaw, drawn: Sequence[DrawnSpot]) -> Iterator[MatrixLaw]:
     yield replace(right, number=0.0)
     if any(one.variance == 0 for one in drawn):
         return

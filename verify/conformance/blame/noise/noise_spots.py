@@ -13,8 +13,8 @@ from spec import Noise
 from spec.exact import Vector
 from verify.conformance.places import place_of
 from verify.conformance.probes import n_of, off_truth
-from verify.conformance.random_stages import Setting, under_noise
-from verify.subjects.protocol import Stages
+from verify.conformance.random_stages import StageSetting, under_noise
+from verify.subjects.protocol import StageCalls
 
 ROWS = 400
 """Estimates a spot."""
@@ -35,25 +35,25 @@ class Spot:
     place: str = "two-of-three"
 
     @cached_property
-    def setting(self) -> Setting:
+    def setting(self) -> StageSetting:
         """The call, with its right mean."""
         noise = Noise(model="additive", sigma_f=str(self.sigma_f), sigma_g=str(self.sigma_g))  # type: ignore[arg-type]  # exact spellings are parsed
         id_ = f"{self.place}/{self.sigma_f}/{self.sigma_g}/{self.alpha:g}/N_g={self.N_g}"
         return under_noise(id_, off_truth(place_of(self.place), self.alpha), noise, self.N_g)
 
-    def draw(self, stages: Stages, rows: int = ROWS, stream: int = 0) -> Drawn:
+    def draw(self, stages: StageCalls, rows: int = ROWS, stream: int = 0) -> DrawnSpot:
         """Estimates of a subject in one call, around its own answer without noise."""
         rng = np.random.default_rng([n_of(self.setting.id), stream])
-        return Drawn(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
+        return DrawnSpot(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
 
-    def quiet(self, stages: Stages) -> Vector:
+    def quiet(self, stages: StageCalls) -> Vector:
         """What a subject answers to the same call without noise."""
         problem = self.setting.problem.model_copy(update={"noise": Noise()})
         return stages.hypergradient(problem, self.setting.x, self.setting.call, np.random.default_rng(0))
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSpot:
     """Estimates at a spot, shape (R, n), and the subject's answer without noise."""
 
     spot: Spot
@@ -112,7 +112,7 @@ BOTH = replace(OF_F[0], sigma_g=Fraction(1, 10))
 """Where draws are held against each other."""
 
 
-def knows_the_stage(stages: Stages) -> bool:
+def knows_the_stage(stages: StageCalls) -> bool:
     """Whether answers without noise are repeated, and are something like the right ones."""
     near = 0
     spots = (OF_F[0], OF_F[4], HELD_OUT_F[0])

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.noise.noise_spots import BOTH, HELD_OUT_F, Drawn, Spot
+from verify.conformance.blame.noise.noise_spots import BOTH, HELD_OUT_F, DrawnSpot, Spot
 from verify.conformance.probes import Probe
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 SURE = 6.0
 """Standard errors beyond which two numbers differ."""
@@ -28,9 +28,9 @@ SAMPLES = 16
 """Samples a batch where batches are held against each other."""
 
 
-InRows = Callable[[Drawn], str]
+InRows = Callable[[DrawnSpot], str]
 """What is measured in the estimates of one call, empty where the pattern is not there."""
-Shown = Callable[[Stages, Spot, int], str]
+Shown = Callable[[StageCalls, Spot, int], str]
 """The same from calls of its own at a spot, from a stream."""
 
 
@@ -49,19 +49,19 @@ class PatternRule:
         """None: a pattern of random numbers answers no single probe."""
         return None
 
-    def shown(self, stages: Stages, spot: Spot, stream: int) -> str:
+    def shown(self, stages: StageCalls, spot: Spot, stream: int) -> str:
         """What draws at a spot, from a stream, show of it; empty where it is not there."""
         if self.in_rows is not None:
             return self.in_rows(spot.draw(stages, ROWS, stream))
         return self.in_calls(stages, spot, stream) if self.in_calls is not None else ""
 
-    def predicts(self, drawn: Sequence[Drawn]) -> bool:
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
         """Whether calls that were made already all show it; one that takes calls of its own none shows."""
         in_rows = self.in_rows
         return in_rows is not None and bool(drawn) and all(in_rows(one) for one in drawn)
 
 
-def standardised(drawn: Drawn) -> Vector:
+def standardised(drawn: DrawnSpot) -> Vector:
     """Draws in standard deviations around their own mean, shape (R, n)."""
     off = drawn.rows - drawn.centre
     return np.asarray(off / max(math.sqrt(drawn.variance), 1e-300))
@@ -71,7 +71,7 @@ def _rng(spot: Spot, stream: int, what: int) -> np.random.Generator:
     return np.random.default_rng([len(spot.setting.id), stream, what])
 
 
-def _draw(stages: Stages, spot: Spot, rng: np.random.Generator, rows: int) -> Vector:
+def _draw(stages: StageCalls, spot: Spot, rng: np.random.Generator, rows: int) -> Vector:
     return np.asarray(spot.setting.draw(stages, rows, rng))
 
 
@@ -84,14 +84,14 @@ def _pairs(rows: Vector, kind: str) -> tuple[Vector, Vector]:
     return rows[:half], rows[half : 2 * half]
 
 
-def _matched(drawn: Drawn, kind: str, sign: int) -> str:
+def _matched(drawn: DrawnSpot, kind: str, sign: int) -> str:
     rows = standardised(drawn)
     first, second = _pairs(rows, kind)
     matched = int((np.abs(first - sign * second).max(axis=1) < SAME * len(drawn.rows)).sum())
     return f"{matched} of {len(first)} pairs" if matched > MOST * len(first) and np.ptp(rows) > 0 else ""
 
 
-def _undone(drawn: Drawn) -> str:
+def _undone(drawn: DrawnSpot) -> str:
     rows = np.round(standardised(drawn), 6)
     found = {tuple(row) for row in rows + 0.0}
     undone = sum(tuple(row) in found for row in -rows + 0.0)
@@ -102,43 +102,43 @@ def _undone(drawn: Drawn) -> str:
     )
 
 
-def _copied(drawn: Drawn) -> str:
+def _copied(drawn: DrawnSpot) -> str:
     rows = drawn.rows
     different = len(np.unique(rows, axis=0))
     return f"{different} different ones among {len(drawn.rows)}" if 1 < different < MOST * len(drawn.rows) else ""
 
 
-def _repeats_calls(stages: Stages, spot: Spot, stream: int) -> str:
+def _repeats_calls(stages: StageCalls, spot: Spot, stream: int) -> str:
     """Whether a call with another generator draws the same."""
     first, second = (_draw(stages, spot, _rng(spot, stream, k), 32) for k in (1, 2))
     same = np.abs(first - second).max() <= SAME * spot.setting.deviation and np.ptp(first) > 0
     return "32 of 32 estimates of two calls are equal" if same else ""
 
 
-def _same_elsewhere(stages: Stages, spot: Spot, stream: int) -> bool:
+def _same_elsewhere(stages: StageCalls, spot: Spot, stream: int) -> bool:
     """Whether calls at another alpha draw the same normals too."""
     other = Spot(0.8 * spot.alpha, spot.sigma_f, spot.sigma_g, spot.N_g, spot.place)
     first, second = (standardised(at.draw(stages, 32, stream + k)) for k, at in enumerate((spot, other)))
     return bool(np.abs(first - second).max() <= 1e-6)
 
 
-def _fixed_seed(stages: Stages, spot: Spot, stream: int) -> str:
+def _fixed_seed(stages: StageCalls, spot: Spot, stream: int) -> str:
     words = _repeats_calls(stages, spot, stream)
     return words if words and _same_elsewhere(stages, spot, stream) else ""
 
 
-def _seeded_by_question(stages: Stages, spot: Spot, stream: int) -> str:
+def _seeded_by_question(stages: StageCalls, spot: Spot, stream: int) -> str:
     words = _repeats_calls(stages, spot, stream)
     return words if words and not _same_elsewhere(stages, spot, stream) else ""
 
 
-def _in_calls(stages: Stages, spot: Spot, stream: int) -> Any:
+def _in_calls(stages: StageCalls, spot: Spot, stream: int) -> Any:
     rng = _rng(spot, stream, 3)
     rows = np.array([_draw(stages, spot, rng, IN_A_CALL) for _ in range(CALLS)])
     return rows - rows.mean(axis=(0, 1))
 
 
-def _shared_by_calls(stages: Stages, spot: Spot, stream: int) -> str:
+def _shared_by_calls(stages: StageCalls, spot: Spot, stream: int) -> str:
     """Whether rows of one call have more in common than rows of different calls."""
     off = _in_calls(stages, spot, stream)
     between = float((off.mean(axis=1) ** 2).sum(axis=0).mean()) / (CALLS - 1)
@@ -149,7 +149,7 @@ def _shared_by_calls(stages: Stages, spot: Spot, stream: int) -> str:
     return f"means of {IN_A_CALL} have {between / within:.2g} times the variance of independent ones" if apart else ""
 
 
-def _trend(stages: Stages, spot: Spot, stream: int) -> str:
+def _trend(stages: StageCalls, spot: Spot, stream: int) -> str:
     """Whether the noise of later calls has another size than that of earlier ones."""
     off = _in_calls(stages, spot, stream)
     first, second = (float((half**2).mean()) for half in (off[: CALLS // 2], off[CALLS // 2 :]))
@@ -158,7 +158,7 @@ def _trend(stages: Stages, spot: Spot, stream: int) -> str:
     return f"the last {CALLS // 2} of {CALLS} calls have {second / first:.2g} times the variance" if apart else ""
 
 
-def _alone_differs(stages: Stages, spot: Spot, stream: int) -> str:
+def _alone_differs(stages: StageCalls, spot: Spot, stream: int) -> str:
     """Whether single estimates scatter otherwise than many asked for at once."""
     rng = _rng(spot, stream, 4)
     setting = spot.setting
@@ -170,7 +170,7 @@ def _alone_differs(stages: Stages, spot: Spot, stream: int) -> str:
     return f"its variance is {first / second:.2g} times the other" if apart else ""
 
 
-def _correlated_components(drawn: Drawn) -> str:
+def _correlated_components(drawn: DrawnSpot) -> str:
     rows = standardised(drawn)
     if rows.shape[1] < 2:
         return ""
@@ -179,7 +179,7 @@ def _correlated_components(drawn: Drawn) -> str:
     return f"their correlation is {joint:.2f}" if abs(joint) > SURE / math.sqrt(len(drawn.rows)) else ""
 
 
-def _unequal_components(drawn: Drawn) -> str:
+def _unequal_components(drawn: DrawnSpot) -> str:
     variances = drawn.rows.var(axis=0, ddof=1)
     if len(variances) < 2 or variances.max() <= 0:
         return ""
@@ -189,14 +189,14 @@ def _unequal_components(drawn: Drawn) -> str:
     return f"standard deviations {sizes}" if apart else ""
 
 
-def _chained(drawn: Drawn) -> str:
+def _chained(drawn: DrawnSpot) -> str:
     rows = drawn.rows
     off = rows - rows.mean(axis=0)
     lag = float((off[1:] * off[:-1]).sum() / max(float((off**2).sum()), 1e-300))
     return f"their correlation is {lag:.2f}" if abs(lag) > SURE / math.sqrt(off.size) else ""
 
 
-def _overlapping(stages: Stages, spot: Spot, stream: int) -> str:
+def _overlapping(stages: StageCalls, spot: Spot, stream: int) -> str:
     """Whether neighbouring estimates have samples in common: they are correlated at many samples, not at one."""
     one, many = (_chained(replace(spot, N_g=N_g).draw(stages, ROWS, stream)) for N_g in (1, SAMPLES))
     return f"at N_g = {SAMPLES} {many}, at N_g = 1 they are independent" if many and not one else ""
@@ -230,7 +230,7 @@ PATTERNS = (
 """What draws may have in common, the most particular first; what one explains hides the later ones."""
 
 
-def patterns(stages: Stages) -> list[PatternRule]:
+def patterns(stages: StageCalls) -> list[PatternRule]:
     """The pattern that is there at one spot and again at another, on fresh draws; none where none is."""
     for rule in PATTERNS:
         words = rule.shown(stages, BOTH, 0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
-from verify.conformance.blame.lower_level.programs import Program, solved
+from verify.conformance.blame.lower_level.programs import QuadraticProgram, solved
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.term_basis import DIGITS
 from verify.method.terms import EXCHANGES, changed_entries
@@ -44,7 +44,7 @@ def _solved_anew(c: CallPoint) -> Vector:
     """The lower level's own solution at x for the one that is given, which stays where there is none."""
     if "solved anew" not in c.table:
         q = c.q
-        c.table["solved anew"] = solved(Program(q.g_yy, q.g_xy.T @ c.x + q.g_y, q.B, q.A @ c.x - q.b))
+        c.table["solved anew"] = solved(QuadraticProgram(q.g_yy, q.g_xy.T @ c.x + q.g_y, q.B, q.A @ c.x - q.b))
     pair = c.table["solved anew"]
     return c.y_star if pair is None else np.asarray(pair[0])
 

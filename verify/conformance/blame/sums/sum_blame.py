@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import Answer
-from verify.conformance.blame.accuracy import EXACT, Accuracy
+from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
@@ -18,7 +18,7 @@ from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.stage_search import StageSearch, Witness, apart, explained, witness_of
 from verify.conformance.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 from verify.subjects.stated_accuracy import FACTOR
 
 FIRST = range(10)
@@ -41,7 +41,7 @@ ENOUGH = 3
 class Asker:
     """Puts probes to a subject, up to a number; faults and refusals are no answers."""
 
-    stages: Stages
+    stages: StageCalls
     left: int = MOST_CALLS
 
     def __call__(self, probe: Probe) -> Vector | None:
@@ -56,7 +56,9 @@ class Asker:
 
 
 @np.errstate(all="ignore")
-def explain_sum(space: Space, stages: Stages, answers: Sequence[Answer], accuracy: Accuracy = EXACT) -> Blame:
+def explain_sum(
+    space: Space, stages: StageCalls, answers: Sequence[StageAnswer], accuracy: DeclaredAccuracy = EXACT
+) -> Blame:
     """Line 6 with every stage given, or the penalty minimiser, from answers that deviate."""
     # A sum is as exact as doubles allow; only what is solved has an accuracy.
     left = 0.0 if space == "x" else FACTOR * accuracy.value

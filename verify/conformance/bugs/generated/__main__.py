@@ -14,7 +14,7 @@ from pathlib import Path
 
 from spec import InvalidInputError
 from verify.conformance.bugs.generated.marking import Mark
-from verify.conformance.bugs.generated.measuring_names import Outcome, measure
+from verify.conformance.bugs.generated.measuring_names import NamingOutcome, measure
 from verify.conformance.bugs.generated.mistakes import Mistake, draws, standing
 from verify.method.alike import WEIGHTS
 from verify.method.edits import all_edits
@@ -96,7 +96,7 @@ def drawn(seed: int, singles: int, pairs: int) -> tuple[list[tuple[int, Mistake]
     return [*found, *((number, draws((seed, 1, number), 2)[0]) for number in range(pairs))], left_out
 
 
-def measured(seed: int, found: Sequence[tuple[int, Mistake]], jobs: int) -> Iterator[Outcome]:
+def measured(seed: int, found: Sequence[tuple[int, Mistake]], jobs: int) -> Iterator[NamingOutcome]:
     """Every mistake's outcome, in order, whatever the number of processes."""
     task = partial(_task, seed)
     if jobs <= 1:
@@ -106,11 +106,11 @@ def measured(seed: int, found: Sequence[tuple[int, Mistake]], jobs: int) -> Iter
         yield from pool.map(task, found, chunksize=4)
 
 
-def _task(seed: int, numbered: tuple[int, Mistake]) -> Outcome:
+def _task(seed: int, numbered: tuple[int, Mistake]) -> NamingOutcome:
     return measure(seed, *numbered)
 
 
-def page(seed: int, outcomes: Sequence[Outcome], left_out: int) -> Iterator[str]:
+def page(seed: int, outcomes: Sequence[NamingOutcome], left_out: int) -> Iterator[str]:
     """Markdown of all tables."""
     singles = [one for one in outcomes if len(one.mistake.edits) == 1]
     pairs = [one for one in outcomes if len(one.mistake.edits) > 1]
@@ -131,15 +131,15 @@ def page(seed: int, outcomes: Sequence[Outcome], left_out: int) -> Iterator[str]
         yield from _table(groups)
 
 
-def _stage(one: Outcome) -> str:
+def _stage(one: NamingOutcome) -> str:
     return one.mistake.edits[0].procedure
 
 
-def _kind(one: Outcome) -> str:
+def _kind(one: NamingOutcome) -> str:
     return one.mistake.edits[0].kind
 
 
-def _table(groups: Sequence[tuple[str, Sequence[Outcome]]]) -> Iterator[str]:
+def _table(groups: Sequence[tuple[str, Sequence[NamingOutcome]]]) -> Iterator[str]:
     """Counts of each group; shares of those visible in a stage."""
     yield COLUMNS
     yield "|---|" + "--:|" * (COLUMNS.count("|") - 2)
@@ -152,7 +152,7 @@ def _table(groups: Sequence[tuple[str, Sequence[Outcome]]]) -> Iterator[str]:
         yield f"| {name} | " + " | ".join(map(str, (*counts, true, false))) + " |"
 
 
-def misses(outcomes: Sequence[Outcome]) -> Iterator[str]:
+def misses(outcomes: Sequence[NamingOutcome]) -> Iterator[str]:
     """What was not caught, not described or described wrongly, with the truth; wrong ones first."""
     rank = {"wrong": 0, "unnamed": 1}
     missed = [one for one in outcomes if one.mark in rank or not one.caught or one.catalogue == "wrong"]

@@ -17,9 +17,9 @@ from verify.conformance import outer, random_stages
 from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.memory.state_questions import Question
-from verify.conformance.blame.memory.state_rules import Alone, Asked, StateRule
+from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule
 from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
-from verify.conformance.blame.noise.noise_spots import Drawn, Spot
+from verify.conformance.blame.noise.noise_spots import DrawnSpot, Spot
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen
@@ -28,7 +28,7 @@ from verify.conformance.probes import Probe
 from verify.method.lines import Stage
 from verify.method.plain_subject import PlainLoop, PlainMethod
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Mark = Literal["exact", "one-of", "wrong", "unnamed"]
 ENOUGH = 20
@@ -91,24 +91,24 @@ class Unheld:
         answers: dict[str, Vector | None] = self._made("answers", kept, make)
         return answers
 
-    def runs(self, kept: Kept) -> tuple[outer.Recorded, ...]:
+    def runs(self, kept: Kept) -> tuple[outer.RecordedLoop, ...]:
         """Runs of Algorithm 2 with generators that no other look uses."""
-        runs: tuple[outer.Recorded, ...] = self._made("runs", kept, unheld_runs)
+        runs: tuple[outer.RecordedLoop, ...] = self._made("runs", kept, unheld_runs)
         return runs
 
-    def drawn(self, kept: Kept) -> tuple[tuple[Drawn, ...], ...]:
+    def drawn(self, kept: Kept) -> tuple[tuple[DrawnSpot, ...], ...]:
         """Estimates under noise of f, of g and of both, on spots of their own."""
-        drawn: tuple[tuple[Drawn, ...], ...] = self._made("drawn", kept, unheld_draws)
+        drawn: tuple[tuple[DrawnSpot, ...], ...] = self._made("drawn", kept, unheld_draws)
         return drawn
 
     def samples(self) -> random_stages.Signature:
         """Statistics of its estimates, drawn from a stream of its own."""
-        return random_stages.sample(Stages(self.mistake.subject()), stream=STREAM).signature
+        return random_stages.sample(StageCalls(self.mistake.subject()), stream=STREAM).signature
 
 
-def unheld_runs(subject: Any) -> tuple[outer.Recorded, ...]:
+def unheld_runs(subject: Any) -> tuple[outer.RecordedLoop, ...]:
     """Three runs of every trial, then thirty for the output."""
-    stages, counts = Stages(subject), [3] * len(outer.TRIALS) + [30]
+    stages, counts = StageCalls(subject), [3] * len(outer.TRIALS) + [30]
     return tuple(
         outer.record(stages, trial, 50_000 + 100 * i + k)
         for i, (trial, count) in enumerate(zip((*outer.TRIALS, outer.OUTPUT_TRIAL), counts, strict=True))
@@ -116,11 +116,11 @@ def unheld_runs(subject: Any) -> tuple[outer.Recorded, ...]:
     )  # fmt: skip
 
 
-def unheld_draws(subject: Any) -> tuple[tuple[Drawn, ...], ...]:
+def unheld_draws(subject: Any) -> tuple[tuple[DrawnSpot, ...], ...]:
     """Four spots for each kind of additive noise, then some of matrix noise of f and of g."""
     spots = [(f, g, N_g) for f, g in ((EIGHTH, NONE), (NONE, EIGHTH), (EIGHTH, EIGHTH)) for N_g in (1, 2, 5, 8)]
-    found = [Spot(0.09, f, g, N_g).draw(Stages(subject), stream=STREAM) for f, g, N_g in spots]
-    matrices = ([spot.draw(Stages(subject), stream=STREAM) for spot in matrix_spots(s, UNHELD)] for s in SOURCES)
+    found = [Spot(0.09, f, g, N_g).draw(StageCalls(subject), stream=STREAM) for f, g, N_g in spots]
+    matrices = ([spot.draw(StageCalls(subject), stream=STREAM) for spot in matrix_spots(s, UNHELD)] for s in SOURCES)
     return (*(tuple(found[k : k + 4]) for k in range(0, len(found), 4)), *map(tuple, matrices))
 
 
@@ -195,7 +195,7 @@ def _without(unheld: Unheld, i: int) -> Kept:
     return tuple(k for k in unheld.every if k != i)
 
 
-def _remembers(rule: StateRule, sequence: Sequence[Asked]) -> bool:
+def _remembers(rule: StateRule, sequence: Sequence[AskedState]) -> bool:
     """Whether a sequence is as a rule says, and not as if nothing had been asked before; errors are no answers."""
     answers = [one for one in sequence if one.got.size]
     if len(answers) < ENOUGH:
@@ -203,7 +203,7 @@ def _remembers(rule: StateRule, sequence: Sequence[Asked]) -> bool:
     return not rule.misses(sequence) and not all(one.stands_alone for one in answers)
 
 
-def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[Asked]:
+def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[AskedState]:
     """Unseen questions of one stage, one after another and then again from the end, with a subject's answers.
 
     Those of ``samples`` are estimates with given normals.
@@ -212,10 +212,10 @@ def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[Asked]:
     noisy = stage == "samples"
     of_stage = unheld.unseen.of("hypergradient" if noisy else stage)
     probes = [probe for probe in of_stage if probe.needs_draws == noisy][:ROW]
-    asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(Stages(unheld.subject(kept))))
+    asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(StageCalls(unheld.subject(kept))))
     got, own = answered(unheld.subject(kept), asked), {probe.id: alone.ask(probe.ask) for probe in probes}
     return [
-        Asked(Question(probe), np.zeros(0) if answer is None else answer, first, np.zeros(1), alone)
+        AskedState(Question(probe), np.zeros(0) if answer is None else answer, first, np.zeros(1), alone)
         for probe, answer in zip(asked, got, strict=True) if (first := own[probe.id]) is not None
     ]  # fmt: skip
 
@@ -279,11 +279,11 @@ def _plays(unheld: Unheld, stage: Stage, subject: Any) -> bool:
         if not isinstance(subject, PlainLoop):
             return False
         runs = unheld.runs(unheld.every)
-        found = outer.compare(outer.Record(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)
+        found = outer.compare(outer.LoopRecord(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)
         return max((c.excess for c in found), default=math.inf) <= 1
     if stage == "samples":
-        law = random_stages.sample(Stages(subject), stream=STREAM + 1).signature
+        law = random_stages.sample(StageCalls(subject), stream=STREAM + 1).signature
         return random_stages.distance(unheld.samples(), law) <= LIKELY
-    stages, edits = Stages(subject), unheld.at(stage)
+    stages, edits = StageCalls(subject), unheld.at(stage)
     parts = [edits] if len(edits) == 1 else [edits, *((i,) for i in edits)]
     return any(_accounted(unheld, stage, part, lambda probe: probe.ask(stages), _near) for part in parts)

@@ -19,14 +19,14 @@ from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.stage_comparison import look
 from verify.method.lines import Stage
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 ROUNDS = 3
 """Unseen problems of each size: thirty of most kinds of probe."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NamingOutcome:
     """What became of one mistake, single or double.
 
     ``visible`` are edits, by number, whose stage diverges, ``found`` what is said worth, by explanations, and
@@ -64,13 +64,15 @@ def unseen_of(seed: int) -> Unseen:
     return draw_unseen(np.random.default_rng([seed, 2]), ROUNDS)
 
 
-def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
+def measure(seed: int, number: int, mistake: Mistake) -> NamingOutcome:
     """Everything about one mistake."""
     start = time.process_time()
     with np.errstate(all="ignore"):
-        stages = Stages(mistake.subject())
+        stages = StageCalls(mistake.subject())
         seen = look(stages)
-        blames = explain_all(stages, seen, accuracy_of(stages, seen), lambda: nullcontext(Stages(mistake.subject())))
+        blames = explain_all(
+            stages, seen, accuracy_of(stages, seen), lambda: nullcontext(StageCalls(mistake.subject()))
+        )
         unheld = Unheld(mistake, unseen_of(seed))
         off = {finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")}
         names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}
@@ -78,7 +80,7 @@ def measure(seed: int, number: int, mistake: Mistake) -> Outcome:
         catalogue: Mark = next((mark for mark in WORST_FIRST if mark in known), "unnamed")
         found = marked(unheld, blames)
     visible = frozenset(i for stage in off for i in unheld.at(stage))
-    return Outcome(number, mistake, bool(off), visible, found, catalogue, _said(blames, names),
+    return NamingOutcome(number, mistake, bool(off), visible, found, catalogue, _said(blames, names),
                    time.process_time() - start)  # fmt: skip
 
 

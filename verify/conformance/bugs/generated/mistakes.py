@@ -17,7 +17,7 @@ from verify.method.edits import Edit, all_edits
 from verify.method.lines import FORMULAS, Formulas, Stage
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 Standing = Literal["changes", "equivalent", "breaks"]
 """What an edit does to answers on random problems: something, nothing, or it ends most calls in errors."""
@@ -132,7 +132,7 @@ def standing(edit: Edit) -> Standing:
 
 def answered(subject: Any, probes: Sequence[Probe]) -> list[Vector | None]:
     """A subject's answers, one after another; ``None`` where a call ends in an error."""
-    stages = Stages(subject)
+    stages = StageCalls(subject)
 
     def answer(probe: Probe) -> Vector | None:
         try:

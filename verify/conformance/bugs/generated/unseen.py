@@ -12,7 +12,7 @@ import numpy as np
 from spec import Noise, OuterParameters, Quadratic, parse_problem
 from spec.exact import FloatArray, Vector
 from verify.conformance import known_answers as known
-from verify.conformance.places import Place, rounded
+from verify.conformance.places import JudgedPlace, rounded
 from verify.conformance.probes import GRADIENT_NORM, Probe, activation_probe, lower_level_probe, probe_of
 from verify.conformance.sizes import ANY_PROGRAM
 
@@ -28,7 +28,7 @@ NOISES = (
 """Two noises whose scales differ."""
 
 
-def unseen_place(rng: np.random.Generator, sizes: tuple[int, int, int], name: str) -> Place:
+def unseen_place(rng: np.random.Generator, sizes: tuple[int, int, int], name: str) -> JudgedPlace:
     """A random problem at a random point: some rows active, some multipliers on their ramp, all entries eighths."""
     n, m, p = sizes
     held = int(rng.integers(1, min(m, p) + 1))
@@ -57,7 +57,7 @@ def unseen_place(rng: np.random.Generator, sizes: tuple[int, int, int], name: st
     data = {part: {key: _exact(value) for key, value in given.items()} for part, given in blocks.items()}
     problem = parse_problem({"kind": "quadratic", **data})
     assert isinstance(problem, Quadratic)  # by its kind
-    return Place(name, problem, rounded(x))
+    return JudgedPlace(name, problem, rounded(x))
 
 
 def _exact(values: FloatArray) -> Any:
@@ -86,7 +86,7 @@ def draw_unseen(rng: np.random.Generator, rounds: int = 3) -> Unseen:
     return Unseen(tuple(found[k] for k in rng.permutation(len(found))))
 
 
-def _probes_at(place: Place, alpha: float, rng: np.random.Generator) -> Iterator[Probe]:
+def _probes_at(place: JudgedPlace, alpha: float, rng: np.random.Generator) -> Iterator[Probe]:
     p, m = place.problem.p, place.problem.m
     yield lower_level_probe(place)
     yield lower_level_probe(place.moved(float(rng.integers(1, 5)) / 256))
@@ -122,12 +122,12 @@ def _probes_at(place: Place, alpha: float, rng: np.random.Generator) -> Iterator
                 yield _estimate(place, noisy, noise.model, chosen)
 
 
-def _estimate(place: Place, setting: Any, name: str, given: Any) -> Probe:
+def _estimate(place: JudgedPlace, setting: Any, name: str, given: Any) -> Probe:
     probe = probe_of(f"hypergradient/{place.name}/{name}", known.hypergradient(setting, ANY_PROGRAM))
     return replace(probe, id=f"{probe.id}/{len(given)}")
 
 
-def _inside(place: Place, alpha: float, rng: np.random.Generator) -> Vector:
+def _inside(place: JudgedPlace, alpha: float, rng: np.random.Generator) -> Vector:
     """A shift of y that leaves each active row a share of the ramp's width inside."""
     rows = list(place.lower.active)
     width = place.setting(alpha=Fraction(alpha)).h_width()

@@ -11,11 +11,11 @@ from markupsafe import Markup
 
 from spec.atlas import find
 from spec.claims import find as find_claim
-from verify.proofs.kernel.standings import Standing, standings
+from verify.proofs.kernel.standings import ProofStanding, standings
 from verify.report import wording
 from verify.report.site.algorithm_code import CodeOfLine, code_of
 from verify.report.site.failure_causes import causes
-from verify.report.site.frame import FOLDER, LIVING, MARK, Page, Site, drawn
+from verify.report.site.frame import FOLDER, LIVING, MARK, Page, SiteFrame, drawn
 from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs
 from verify.report.site.living.erring_stages import TRIED
 from verify.report.site.living.orders_table import ReadingRow, other_rows, reading_rows, unswitched
@@ -35,7 +35,7 @@ COUNTED_AT = {3: "steps", 6: "each"}
 """Lines of Algorithm 2 at which counts stand: how often its loop runs, and what one step takes."""
 
 
-def pages(site: Site) -> list[Page]:
+def pages(site: SiteFrame) -> list[Page]:
     """The page: of a report on the paper that shows a cause, and of a program that makes a phrase as written."""
     found, program = causes(site), _as_the_program(site)
     if not found and not program:
@@ -62,7 +62,7 @@ def pages(site: Site) -> list[Page]:
     return [Page(LIVING, TITLE, body, description, ((STYLE, stylesheet_text()), (SCRIPT, script_text())))]
 
 
-def _as_the_program(site: Site) -> tuple[Switch, ...]:
+def _as_the_program(site: SiteFrame) -> tuple[Switch, ...]:
     """The phrases that a foreign program makes as written, by the letter to its author."""
     letter = site.report.letter
     made = {field for one in letter.wrong for field in one.choices} if letter else set()
@@ -86,7 +86,7 @@ def _file(name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _proofs(switch: Switch) -> Iterator[tuple[Standing, str, str]]:
+def _proofs(switch: Switch) -> Iterator[tuple[ProofStanding, str, str]]:
     """What theorems say: of the cause as written, of its repair, and of the claim repaired."""
     tab = next(one for one in tabs() if one.id == switch.text.tab)
     asked = [(switch.cause.statement, "as-written"), (switch.cause.repaired or switch.cause.statement, "repaired")]

@@ -8,7 +8,7 @@ from typing import Any
 
 from verify.evidence.model import RateEvidence
 from verify.report.outline import ReadingOutline
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.phrases import Switch
 from verify.verdict import Verdict
@@ -49,12 +49,12 @@ class Cost:
         }  # fmt: skip
 
 
-def costs(site: Site, switch: Switch, tab: Tab) -> tuple[Cost, ...]:
+def costs(site: SiteFrame, switch: Switch, tab: Tab) -> tuple[Cost, ...]:
     """One for each value of which the run says something."""
     return tuple(_costs(site, switch, tab))
 
 
-def _costs(site: Site, switch: Switch, tab: Tab) -> Iterator[Cost]:
+def _costs(site: SiteFrame, switch: Switch, tab: Tab) -> Iterator[Cost]:
     judged = {switch.as_written: (tab.statement, "as-written"), switch.choice.repaired: (tab.statement, "repaired")}
     if switch.text.beyond:
         judged[switch.text.beyond.value] = (switch.text.beyond.statement, "repaired")
@@ -70,7 +70,7 @@ def _costs(site: Site, switch: Switch, tab: Tab) -> Iterator[Cost]:
         yield Cost(value, statement, reading, order, derived, has_settled(rate), points, _steps(site, reading, points))
 
 
-def _rate(site: Site, found: ReadingOutline, variable: str) -> RateEvidence | None:
+def _rate(site: SiteFrame, found: ReadingOutline, variable: str) -> RateEvidence | None:
     result = site.deciding(found)
     rates = [item for item in (result.evidence if result else ()) if isinstance(item, RateEvidence)]
     return next((rate for rate in rates if rate.variable == variable and rate.role == "conclusion"), None)
@@ -92,7 +92,7 @@ def _towards_the_limit(rate: RateEvidence) -> tuple[tuple[float, float], ...]:
     return tuple(kept)
 
 
-def _steps(site: Site, reading: str, points: tuple[tuple[float, float], ...]) -> tuple[float, ...]:
+def _steps(site: SiteFrame, reading: str, points: tuple[tuple[float, float], ...]) -> tuple[float, ...]:
     """Outer steps at the same targets under the same reading."""
     entry = site.statements.get(OUTER_STEPS)
     found = entry.named.get(reading) if entry else None

@@ -28,7 +28,7 @@ from verify.truth.algebra.rationals import Vector
 from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.formulas import Lagrangian
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 from verify.truth.scenario import WITH_MAPS, Scenario
 from verify.truth.stages import row_norm_of
 
@@ -44,7 +44,7 @@ _NORM_DIGITS = 10**9
 DUAL_TERMS: tuple[DualTerm, ...] = ("frozen", "map", "both-maps", "cancelled")
 
 
-class Text(NamedTuple):
+class StageText(NamedTuple):
     """The choices that stages hang on, each a value of the choice of that name."""
 
     ramp_width: str
@@ -84,24 +84,24 @@ class ErringStages:
 
 
 @dataclass(frozen=True)
-class Place:
+class ErringPlace:
     """An instance of the atlas at its point, and the directions that its adversary errs in."""
 
     name: str
-    family: Family
+    family: PenaltyFamily
     pieces: tuple[Vector, ...]
     """Gradients of F on the pieces that meet where it has a kink; none where it has a gradient."""
 
     @classmethod
-    def at(cls, name: str) -> Place:
+    def at(cls, name: str) -> ErringPlace:
         """At a kink only where n = 1: there the Clarke subdifferential is the interval between the pieces."""
         found = find(name)
         problem = quadratic_of(found.problem)
         lower = lower_level.solve(problem, found.x)
         known = tuple(sorted(set(lower_level.pieces(problem, found.x, lower).values())))
         if len(known) == 1:
-            return cls(name, Family.at(problem, found.x), ())
-        return cls(name, Family.at(problem, found.x, known[0]), known)
+            return cls(name, PenaltyFamily.at(problem, found.x), ())
+        return cls(name, PenaltyFamily.at(problem, found.x, known[0]), known)
 
     @property
     def problem(self) -> Quadratic:
@@ -144,7 +144,7 @@ class Place:
         """max(1, ‖B‖), as the program has it."""
         return max(Fraction(1), row_norm_of(self.problem).limit_denominator(_NORM_DIGITS))
 
-    def weights(self, y_star: RationalVector, lam: RationalVector, text: Text) -> RationalVector:
+    def weights(self, y_star: RationalVector, lam: RationalVector, text: StageText) -> RationalVector:
         """Line 4, shape (p,): functions of alpha that hold on all of the page's alphas."""
         constraints = self.problem.constraints
         h = FUNCTIONS.matrix(constraints.A) @ FUNCTIONS.vector(self.family.x) - FUNCTIONS.matrix(constraints.B) @ y_star
@@ -164,7 +164,7 @@ class Place:
         plain = self.family.lagrangian_over(FUNCTIONS, ALPHA, Scenario())
         return replace(plain, y_star=y_star, lam=lam, R=_diagonal(rho))
 
-    def stages(self, text: Text, signs: Signs) -> ErringStages:
+    def stages(self, text: StageText, signs: Signs) -> ErringStages:
         """All of Algorithm 1 under a text, its lines 3 and 5 erring with these signs."""
         lower = self.family.lower
         y_star = FUNCTIONS.vector(lower.y_star) + _powers([signs.y_star * v for v in self.inside], 3)

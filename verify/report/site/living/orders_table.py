@@ -10,7 +10,7 @@ from typing import cast
 from spec.claims import load_claims
 from spec.reading import CHOICES, Choice, DualTerm
 from verify.report.site.living.counted_costs import Cost
-from verify.report.site.living.erring_stages import DUAL_TERMS, Text
+from verify.report.site.living.erring_stages import DUAL_TERMS, StageText
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.page_data import HANGS_ON
 from verify.report.site.living.phrases import Switch, switches, tabs
@@ -54,7 +54,7 @@ def reading_rows(places: Sequence[Living]) -> tuple[ReadingRow, ...]:
     return tuple(_reading_row(places, *one) for one in itertools.product(DUAL_TERMS, TEXTS))
 
 
-def _reading_row(places: Sequence[Living], dual_term: DualTerm, text: Text) -> ReadingRow:
+def _reading_row(places: Sequence[Living], dual_term: DualTerm, text: StageText) -> ReadingRow:
     values = dict(zip(HANGS_ON, (dual_term, *text), strict=True))
     words = {one.field: {value.value: value.words for value in one.values} for one in switches()}
     orders = tuple(

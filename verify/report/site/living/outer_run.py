@@ -13,20 +13,20 @@ from functools import cached_property, lru_cache
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.reading import DualTerm
-from verify.report.site.living.erring_stages import Place, Text
+from verify.report.site.living.erring_stages import ErringPlace, StageText
 from verify.report.site.living.living_texts import RunText, living_texts
 from verify.report.site.living.states_of_alpha import NO_ERRORS, PAIRINGS, SIGMA, State, states_at
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import Pairing, variance_function
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 
 Coefficients = tuple[RationalVector, RationalVector]
 """Of an affine function of x: what is fixed, and the slope; each a function of alpha."""
 
 
 @dataclass(frozen=True)
-class OuterRun:
+class LivingRun:
     """What a run of Algorithm 2 is made of on its problem, for every x of its picture."""
 
     text: RunText
@@ -38,11 +38,11 @@ class OuterRun:
         return at_0, at_1 - at_0
 
     @cached_property
-    def states(self) -> Mapping[tuple[DualTerm, Text | None], State]:
+    def states(self) -> Mapping[tuple[DualTerm, StageText | None], State]:
         """Every combination of the switches where the run starts; its signs stay for all of the run."""
         return states_at(self.place(self.text.start))
 
-    def answer(self, dual_term: DualTerm, text: Text | None) -> Coefficients:
+    def answer(self, dual_term: DualTerm, text: StageText | None) -> Coefficients:
         """Line 6 in expectation, lines 3 and 5 erring all the way as it hurts most at the start.
 
         Raises:
@@ -63,15 +63,15 @@ class OuterRun:
         """The variance of one sample at every x, one entry each."""
         noise = {"model": "additive", "sigma_f": SIGMA, "sigma_g": SIGMA}
         noisy = quadratic_of(parse_problem(self.text.problem | {"noise": noise}))
-        family = Family.at(noisy, (Fraction(self.text.start),))
+        family = PenaltyFamily.at(noisy, (Fraction(self.text.start),))
         return {pairing: variance_function(family, pairing).reduced() for pairing in PAIRINGS}
 
-    def place(self, x: Fraction | int) -> Place:
+    def place(self, x: Fraction | int) -> ErringPlace:
         """The problem at a point; refused where its row does not bind."""
-        family = Family.at(self._problem, (Fraction(x),))
+        family = PenaltyFamily.at(self._problem, (Fraction(x),))
         if family.lower.strictly_active != (0,):
             raise InvalidInputError("x", "must be where the row binds", str(x))
-        return Place("run", family, ())
+        return ErringPlace("run", family, ())
 
     @cached_property
     def _problem(self) -> Quadratic:
@@ -79,6 +79,6 @@ class OuterRun:
 
 
 @lru_cache(maxsize=1)
-def outer_run() -> OuterRun:
+def outer_run() -> LivingRun:
     """The page's."""
-    return OuterRun(living_texts().run)
+    return LivingRun(living_texts().run)

@@ -15,9 +15,9 @@ from spec.reading import DualTerm
 from verify.proofs.kernel.standings import standings
 from verify.report import wording
 from verify.report.site.cell_numbers import drawn_mark
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.counted_costs import Cost
-from verify.report.site.living.erring_stages import LAM_WIDTH, LEAST, MOST, ErringStages, Text
+from verify.report.site.living.erring_stages import LAM_WIDTH, LEAST, MOST, ErringStages, StageText
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.outer_run import Coefficients, outer_run
 from verify.report.site.living.phrases import Switch, switches, tabs
@@ -32,7 +32,7 @@ _A_DECADE = (
 )  # fmt: skip
 """Twenty preferred numbers, so that every alpha is a short decimal and every fraction shown is short."""
 START = "0.1"
-HANGS_ON = ("dual_term", *Text._fields)
+HANGS_ON = ("dual_term", *StageText._fields)
 """The switches that the bias hangs on, in the order in which a state's name has their values."""
 WITHOUT_MAPS: DualTerm = "frozen"
 """What stands for a dual term that asks for derivatives where there are none."""
@@ -52,7 +52,7 @@ def alphas() -> tuple[str, ...]:
     return tuple(format(one, "f") for one in made if LEAST <= Fraction(one) <= MOST)
 
 
-def data_of(site: Site, costs: Sequence[Cost], program: Mapping[str, str]) -> Markup:
+def data_of(site: SiteFrame, costs: Sequence[Cost], program: Mapping[str, str]) -> Markup:
     """The page's data as JSON within a script element; ``program`` is what a foreign one makes as written, if any."""
     noise = set_powers(Markup(wording.number(float(Fraction(SIGMA) ** 2))))
     data = {
@@ -77,7 +77,7 @@ def _switch(switch: Switch) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tab(site: Site, tab: Tab) -> dict[str, Any]:
+def _tab(site: SiteFrame, tab: Tab) -> dict[str, Any]:
     decided_by = next((switch.field for switch in switches() if switch.text.tab == tab.id), "")
     return {
         "name": tab.name, "claimed": tab.claimed, "words": claimed_words(tab), "letter": tab.letter, "axis": tab.axis,
@@ -91,7 +91,7 @@ def claimed_words(tab: Tab) -> Markup:
     return Markup(f"O({order})".replace("-", "−"))  # a number and a letter
 
 
-def _proof(site: Site, tab: Tab) -> Markup:
+def _proof(site: SiteFrame, tab: Tab) -> Markup:
     """What theorems say of the repaired claim, in a sentence; empty where none does."""
     found = next((one for one in standings(tab.statement) if one.row.reading == "repaired"), None)
     if found is None or found.grade == "no proof":
@@ -160,7 +160,7 @@ def place_data(living: Living) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def state_key(dual_term: DualTerm, text: Text | None) -> str:
+def state_key(dual_term: DualTerm, text: StageText | None) -> str:
     """The name of a state in the data."""
     return f"{dual_term},exact" if text is None else ",".join((dual_term, *text))
 

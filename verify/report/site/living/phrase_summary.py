@@ -10,7 +10,7 @@ from markupsafe import Markup
 from spec.claims import Premise, find
 from verify.report.proven import standing_of
 from verify.report.site.added_hypotheses import RATES, claims_below, hypothesis_texts
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.orders_table import OtherRow, ReadingRow
 from verify.report.site.living.phrases import Switch, tabs
@@ -47,13 +47,13 @@ class PhraseRow:
 
 
 def phrase_rows(
-    site: Site, switches: Sequence[Switch], table: Sequence[ReadingRow], others: Sequence[OtherRow]
+    site: SiteFrame, switches: Sequence[Switch], table: Sequence[ReadingRow], others: Sequence[OtherRow]
 ) -> list[PhraseRow]:
     """One for each switch, from the rows of the tables below it."""
     return [_row(site, switch, table, others) for switch in switches]
 
 
-def _row(site: Site, switch: Switch, table: Sequence[ReadingRow], others: Sequence[OtherRow]) -> PhraseRow:
+def _row(site: SiteFrame, switch: Switch, table: Sequence[ReadingRow], others: Sequence[OtherRow]) -> PhraseRow:
     tab = next(one for one in tabs() if one.id == switch.text.tab)
     if tab.id == "bias":
         alone, repaired = (_worst(tab, table, changed) for changed in ((switch.field,), ()))
@@ -69,7 +69,7 @@ def _row(site: Site, switch: Switch, table: Sequence[ReadingRow], others: Sequen
     )  # fmt: skip
 
 
-def _added(site: Site, full_id: str, tab: Tab) -> dict[str, str]:
+def _added(site: SiteFrame, full_id: str, tab: Tab) -> dict[str, str]:
     """Hypotheses of a repaired statement and of its claim that the paper lacks; of the cost those of all below it."""
     below = claims_below(site.claims, tab.statement)
     claims = [name for name in RATES if name in below] if tab.id == "cost" else [full_id, full_id.partition("/")[0]]

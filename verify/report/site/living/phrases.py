@@ -9,11 +9,11 @@ from functools import cached_property, lru_cache
 
 from markupsafe import Markup
 
-from spec.argument import AlgorithmLine, ArgumentPassage, Piece, load_argument, pieces
+from spec.argument import AlgorithmLine, ArgumentPassage, ArgumentPiece, load_argument, pieces
 from spec.reading import Choice, find_choice
 from verify.report import wording
 from verify.report.site.failure_causes import CauseText, cause_texts
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import SwitchText, Tab, living_texts
 from verify.report.site.paper_page import set_words
 
@@ -24,7 +24,7 @@ DEFINED_AT = 4
 
 
 @dataclass(frozen=True)
-class Value:
+class PhraseValue:
     """One value of a switch: its words, where the paper has them, and whether it is one that the words do not allow."""
 
     value: str
@@ -59,13 +59,13 @@ class Switch:
         return self.text.beyond.value if self.text.beyond else self.choice.repaired
 
     @property
-    def values(self) -> tuple[Value, ...]:
+    def values(self) -> tuple[PhraseValue, ...]:
         """The literal ones, then what the words do not allow."""
-        made = [Value(one.value, one.words, one.passage, is_repair=False) for one in self.choice.literal]
+        made = [PhraseValue(one.value, one.words, one.passage, is_repair=False) for one in self.choice.literal]
         if self.text.beyond:
-            made.append(Value(self.text.beyond.value, self.text.beyond.words, self.cause.after, is_repair=True))
+            made.append(PhraseValue(self.text.beyond.value, self.text.beyond.words, self.cause.after, is_repair=True))
         elif self.repaired not in self.choice.values:
-            made.append(Value(self.repaired, self.choice.repaired_words, self.cause.after, is_repair=True))
+            made.append(PhraseValue(self.repaired, self.choice.repaired_words, self.cause.after, is_repair=True))
         return tuple(made)
 
 
@@ -95,7 +95,7 @@ class ShownLine:
 class ShownAlgorithms:
     """Both algorithms as the paper's argument has them."""
 
-    site: Site
+    site: SiteFrame
 
     @cached_property
     def _marked(self) -> Mapping[str, Switch]:
@@ -137,14 +137,14 @@ class ShownAlgorithms:
             ]
         )
 
-    def _piece(self, piece: Piece) -> Markup:
+    def _piece(self, piece: ArgumentPiece) -> Markup:
         words, switch = set_words(piece.words), self._switch_of(piece)
         if switch is None:
             return words
         of_repair = Markup(" data-replaced") if _is_replaced(piece, switch) else Markup("")
         return Markup('<mark data-for="{}"{}>{}</mark>').format(switch.field, of_repair, words)
 
-    def _switch_of(self, piece: Piece) -> Switch | None:
+    def _switch_of(self, piece: ArgumentPiece) -> Switch | None:
         return self._marked.get(_tie(piece))
 
     def _switches_in(self, text: str) -> Iterator[Switch]:
@@ -166,12 +166,12 @@ class ShownAlgorithms:
                     yield Markup("<p>{}</p>").format(self.words(" ".join(kept)))
 
 
-def _tie(piece: Piece) -> str:
+def _tie(piece: ArgumentPiece) -> str:
     """The assertion or statement that some words are tied to, as ``living.toml`` names it."""
     return piece.statement or (str(piece.number) if piece.number and not piece.elsewhere else "")
 
 
-def _is_replaced(piece: Piece, switch: Switch) -> bool:
+def _is_replaced(piece: ArgumentPiece, switch: Switch) -> bool:
     """Whether a repair writes its own words in place of these."""
     return _tie(piece) == switch.text.at[0]
 

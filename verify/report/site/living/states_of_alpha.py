@@ -11,20 +11,20 @@ from functools import lru_cache
 
 from spec import Quadratic, parse_problem
 from spec.reading import DualTerm
-from verify.report.site.living.erring_stages import EXACT_SIGNS, TRIED, ErringStages, Place, Signs, Text
+from verify.report.site.living.erring_stages import EXACT_SIGNS, TRIED, ErringPlace, ErringStages, Signs, StageText
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.geometry import quadratic_of
 from verify.truth.noise import Pairing, variance_function
-from verify.truth.penalty_functions import Family
+from verify.truth.penalty_functions import PenaltyFamily
 
 PLACES = ("toy1", "two-of-three", "toy2", "weakly-active")
 """Instances of the page: a row that moves with x, two of three rows, a row that does not move, a kink."""
 TEXTS = tuple(
-    Text(*values) for values in
+    StageText(*values) for values in
     itertools.product(("tau-delta", "delta"), ("distance", "gradient"), ("shrinking", "fixed"))
 )  # fmt: skip
-NO_ERRORS = Text("delta", "gradient", "fixed")
+NO_ERRORS = StageText("delta", "gradient", "fixed")
 """A text for stages without errors, which none of its choices moves."""
 SIGNS = tuple(Signs(*signs) for signs in itertools.product((1, -1), repeat=3))
 SIGMA = "1/10"
@@ -67,8 +67,8 @@ class Living:
     without errors; ``variance`` by pairing, ``reach`` by the width of the multipliers' ramp.
     """
 
-    place: Place
-    states: Mapping[tuple[DualTerm, Text | None], State]
+    place: ErringPlace
+    states: Mapping[tuple[DualTerm, StageText | None], State]
     noisy: Quadratic
     variance: Mapping[Pairing, Measured]
     reach: Mapping[str, Measured]
@@ -89,14 +89,14 @@ def living_places() -> tuple[Living, ...]:
 @lru_cache(maxsize=len(PLACES))
 def living_place(name: str) -> Living:
     """One instance, derived once a process: some tenths of a second."""
-    place = Place.at(name)
+    place = ErringPlace.at(name)
     noisy, variances = _variances(place)
     return Living(place, states_at(place), noisy, variances, {width: _reach(place, width) for width in WIDTHS})
 
 
-def states_at(place: Place) -> dict[tuple[DualTerm, Text | None], State]:
+def states_at(place: ErringPlace) -> dict[tuple[DualTerm, StageText | None], State]:
     """Every combination of the switches at a place, the adversary's signs those that hurt each most."""
-    states: dict[tuple[DualTerm, Text | None], State] = {}
+    states: dict[tuple[DualTerm, StageText | None], State] = {}
     for text in (None, *TEXTS):
         tried = [
             (signs, place.stages(text or NO_ERRORS, signs)) for signs in ((EXACT_SIGNS,) if text is None else SIGNS)
@@ -106,13 +106,13 @@ def states_at(place: Place) -> dict[tuple[DualTerm, Text | None], State]:
     return states
 
 
-def _worst(place: Place, dual_term: DualTerm, tried: Sequence[tuple[Signs, ErringStages]]) -> State:
+def _worst(place: ErringPlace, dual_term: DualTerm, tried: Sequence[tuple[Signs, ErringStages]]) -> State:
     """The signs that hurt this dual term most at one alpha: those that hurt another can make it look milder."""
     signs, stages = max(tried, key=lambda one: place.off(place.bias(one[1], dual_term), TRIED))
     return State(stages, signs, _lead_of_bias(place, place.bias(stages, dual_term)))
 
 
-def _lead_of_bias(place: Place, bias: RationalVector) -> Lead:
+def _lead_of_bias(place: ErringPlace, bias: RationalVector) -> Lead:
     if not place.pieces:
         return _lead(bias)
     if place.off(bias, _SMALL) == 0:
@@ -135,18 +135,18 @@ def _root(square: RationalVector) -> Lead:
     return Lead(found.order // 2, math.sqrt(found.factor))
 
 
-def _variances(place: Place) -> tuple[Quadratic, dict[Pairing, Measured]]:
+def _variances(place: ErringPlace) -> tuple[Quadratic, dict[Pairing, Measured]]:
     """One sample's variance at exact stages; additive at x = y = 0, where noise on the matrices would be none."""
     at_zero = not any(place.family.x) and not any(place.family.lower.y_star)
     model = "additive" if at_zero else "matrix"
     plain = place.problem.to_dict() | {"noise": {"model": model, "sigma_f": SIGMA, "sigma_g": SIGMA}}
     noisy = quadratic_of(parse_problem(plain))
-    family = Family.at(noisy, place.family.x, place.family.hypergradient)
+    family = PenaltyFamily.at(noisy, place.family.x, place.family.hypergradient)
     functions = {pairing: variance_function(family, pairing).reduced() for pairing in PAIRINGS}
     return noisy, {pairing: Measured(function, _lead(function)) for pairing, function in functions.items()}
 
 
-def _reach(place: Place, width: str) -> Measured:
+def _reach(place: ErringPlace, width: str) -> Measured:
     """‖∇L of λ̃ − ∇L of λ*‖ in x and y, λ̃ off by δ on one row, at the y where that row's value is 1 above that at y*.
 
     The row that changes it most.
@@ -163,7 +163,7 @@ def _reach(place: Place, width: str) -> Measured:
         for moved in (0, 1):
             off = FUNCTIONS.vector([moved * int(k == i) for k in range(place.problem.p)]).times(1, 3)
             y_star, lam = FUNCTIONS.vector(lower.y_star), FUNCTIONS.vector(lower.lam) + off
-            L = place.lagrangian(y_star, lam, place.weights(y_star, lam, Text("delta", "gradient", width)))
+            L = place.lagrangian(y_star, lam, place.weights(y_star, lam, StageText("delta", "gradient", width)))
             change.append((L.estimate(y), L.gradient_y(y)))
         (x_before, y_before), (x_after, y_after) = change
         found.append(((x_after - x_before).norm_squared() + (y_after - y_before).norm_squared()).reduced())

@@ -12,14 +12,14 @@ import pytest
 from spec.exact import Vector
 from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.noise.noise_spots import Drawn
+from verify.conformance.blame.noise.noise_spots import DrawnSpot
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
 from verify.conformance.bugs.generated.marking import Mark, Marked, Unheld, describes, marked, named
-from verify.conformance.bugs.generated.measuring_names import Outcome, measure
+from verify.conformance.bugs.generated.measuring_names import NamingOutcome, measure
 from verify.conformance.bugs.generated.mistakes import Mistake, answered, draw_mistake, draw_pair, numbered, standing
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
-from verify.conformance.outer import Recorded
+from verify.conformance.outer import RecordedLoop
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import look
 from verify.method.alike import WEIGHTS, Kind
@@ -27,7 +27,7 @@ from verify.method.edits import Edit, all_edits
 from verify.method.lines import FORMULAS, STAGE_OF, Procedure, Stage
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.loading import load_subject
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +40,14 @@ def edit_of(procedure: str, step: str, formula: str) -> Edit:
 
 
 def test_without_edits_every_stage_agrees() -> None:
-    found = {finding.stage: finding.status for finding in look(Stages(PlainMethod())).findings}
+    found = {finding.stage: finding.status for finding in look(StageCalls(PlainMethod())).findings}
     assert found.pop("runs") == "not offered"
     assert set(found.values()) == {"agrees"}
     assert len(found) == 6
 
 
 def test_without_edits_it_is_right_where_nobody_looked(unseen: Unseen) -> None:
-    stages = Stages(PlainMethod())
+    stages = StageCalls(PlainMethod())
     assert len(unseen.probes) == 200
     assert max(probe.excess_of(stages) for probe in unseen.probes) <= 0.1
 
@@ -90,7 +90,7 @@ def test_edits_are_what_they_say(procedure: str, step: str, formula: str, expect
 
 
 def test_a_dropped_term_is_missing_by_its_value(unseen: Unseen) -> None:
-    wrong = Stages(Mistake(edits=(edit_of("line_6", "grad_f", "f_xx @ x + f_xy @ y"),)).subject())
+    wrong = StageCalls(Mistake(edits=(edit_of("line_6", "grad_f", "f_xx @ x + f_xy @ y"),)).subject())
     for probe in unseen.of("hypergradient"):
         missing = probe.problem.arrays.f_x
         assert np.allclose(PlainAnswers.right(probe) - probe.ask(wrong), missing, rtol=1e-6, atol=1e-6)
@@ -99,7 +99,7 @@ def test_a_dropped_term_is_missing_by_its_value(unseen: Unseen) -> None:
 class PlainAnswers:
     @staticmethod
     def right(probe: Probe) -> Vector:
-        return probe.ask(Stages(PlainMethod()))
+        return probe.ask(StageCalls(PlainMethod()))
 
 
 def test_a_stale_value_is_the_call_before(unseen: Unseen) -> None:
@@ -120,7 +120,7 @@ def test_drawn_mistakes_are_caught(seed: int) -> None:
     mistake = numbered(seed)
     only: tuple[Stage, ...] = (mistake.stage,) if mistake.stage == "optimise" else (mistake.stage, "hypergradient")
     with np.errstate(all="ignore"):
-        findings = look(Stages(mistake.subject()), only=only).findings
+        findings = look(StageCalls(mistake.subject()), only=only).findings
     assert {"diverges", "fault"} & {finding.status for finding in findings}, mistake.sentence
 
 
@@ -143,7 +143,7 @@ class ByFormulas:
     edits: int = 1
 
     def answer(self, probe: Probe) -> Vector | None:
-        return probe.ask(Stages(self.mistake.subject()))
+        return probe.ask(StageCalls(self.mistake.subject()))
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Predicting(Silent):
     predicts: Callable[[Any], bool] = bool
 
 
-def longest_step(runs: Sequence[Recorded]) -> float:
+def longest_step(runs: Sequence[RecordedLoop]) -> float:
     return max(float(np.linalg.norm(one.steps, axis=1).max()) / one.trial.parameters.D for one in runs)
 
 
@@ -205,7 +205,7 @@ def test_a_law_of_noise_must_tell_the_subjects_draws_from_the_right_ones(unseen:
         edits=(edit_of("noise", "noise_f", "2 * (sigma_f * size_f * z_f.sum(0) / N_g)"),), uses_draws=False
     )
 
-    def twice(drawn: Sequence[Drawn]) -> bool:
+    def twice(drawn: Sequence[DrawnSpot]) -> bool:
         return all(2 < one.variance / max(one.spot.setting.deviation, 1e-9) ** 2 < 6 for one in drawn)
 
     louder = Unheld(mistake, unseen)
@@ -250,9 +250,13 @@ def test_a_wrong_ramp_is_described_exactly(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_page_counts_outcomes() -> None:
     mistake = Mistake(edits=(edit_of("line_6", "h", "A @ x - b"),))
-    named_right = Outcome(0, mistake, True, frozenset({0}), Marked({"hypergradient": "exact"}, frozenset({0})), "wrong")
-    named_wrong = Outcome(1, mistake, True, frozenset({0}), Marked({"hypergradient": "wrong"}, frozenset()), "unnamed")
-    unseen_by_all = Outcome(2, mistake, False, frozenset(), Marked({}, frozenset()), "unnamed")
+    named_right = NamingOutcome(
+        0, mistake, True, frozenset({0}), Marked({"hypergradient": "exact"}, frozenset({0})), "wrong"
+    )
+    named_wrong = NamingOutcome(
+        1, mistake, True, frozenset({0}), Marked({"hypergradient": "wrong"}, frozenset()), "unnamed"
+    )
+    unseen_by_all = NamingOutcome(2, mistake, False, frozenset(), Marked({}, frozenset()), "unnamed")
     lines = [*page(7, [named_right, named_wrong, unseen_by_all], 5)]
     assert "| all | 3 | 2 | 2 | 1 | 0 | 1 | 1 | 0 | 1 |" in lines
     assert "| line_6 | 3 | 2 | 2 | 1 | 0 | 1 | 1 | 0 | 1 |" in lines
@@ -265,9 +269,9 @@ def test_a_pair_is_exact_only_if_both_are() -> None:
     one, other = edit_of("line_6", "h", "A @ x - b"), edit_of("activation", "ramp_h", "1 + h / h_width")
     pair, both = Mistake(edits=(one, other)), frozenset({0, 1})
 
-    def of(described: set[int], activation: Mark) -> Outcome:
+    def of(described: set[int], activation: Mark) -> NamingOutcome:
         marks: dict[Stage, Mark] = {"hypergradient": "exact", "activation": activation}
-        return Outcome(0, pair, True, both, Marked(marks, frozenset(described)), "unnamed")
+        return NamingOutcome(0, pair, True, both, Marked(marks, frozenset(described)), "unnamed")
 
     assert (of({1}, "exact").mark, of({1}, "exact").partly) == ("unnamed", True)
     assert (of({0, 1}, "one-of").mark, of({0, 1}, "one-of").partly) == ("one-of", False)

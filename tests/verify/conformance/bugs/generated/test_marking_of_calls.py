@@ -17,7 +17,7 @@ from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
 from verify.conformance.probes import Probe
 from verify.method.edits import Edit, all_edits
 from verify.method.plain_subject import PlainMethod
-from verify.subjects.protocol import Stages
+from verify.subjects.protocol import StageCalls
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,10 @@ class Played:
     subject: Any
     sentence: str = "as that one does"
     edits: int = 1
-    stages: Stages = field(init=False)
+    stages: StageCalls = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stages = Stages(self.subject)
+        self.stages = StageCalls(self.subject)
 
     def answer(self, probe: Probe) -> Vector | None:
         return probe.ask(self.stages)

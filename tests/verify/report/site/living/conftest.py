@@ -9,19 +9,19 @@ import pytest
 
 from spec.files import write_files
 from tests.verify.report.site.story_reports import failing
-from verify.report.site.frame import LIVING, SCRIPT, STYLE, Page, Site, render, script_text, stylesheet_text
+from verify.report.site.frame import LIVING, SCRIPT, STYLE, Page, SiteFrame, render, script_text, stylesheet_text
 from verify.report.site.living.algorithm_page import pages
 
 
 @pytest.fixture(scope="session")
 def page() -> Page:
-    (made,) = pages(Site.of(failing()))
+    (made,) = pages(SiteFrame.of(failing()))
     return made
 
 
 @pytest.fixture(scope="session")
 def texts(page: Page) -> dict[str, str]:
-    whole = render(page, replace(Site.of(failing()), files=(LIVING,)))
+    whole = render(page, replace(SiteFrame.of(failing()), files=(LIVING,)))
     return {LIVING: whole, STYLE: stylesheet_text(), SCRIPT: script_text(), **dict(page.beside)}
 
 

@@ -13,9 +13,9 @@ from spec.reading import CHOICES
 from tests.verify.report.site.browser import CHROMIUM, printed
 from tests.verify.report.site.parsed import Parsed, dangling, html_of
 from tests.verify.report.site.story_reports import failing, holding
-from verify.report.faces import Report
 from verify.report.letter import Letter, StageTold, WrongTold
-from verify.report.site.frame import LIVING, Page, Site
+from verify.report.report_files import Report
+from verify.report.site.frame import LIVING, Page, SiteFrame
 from verify.report.site.living.algorithm_page import SCRIPT, STYLE, pages
 from verify.report.site.living.erring_stages import LEAST, MOST
 from verify.report.site.living.orders_table import NO_MAP, other_rows, reading_rows, unswitched
@@ -42,9 +42,9 @@ def test_it_is_small_and_needs_nothing_but_the_files_beside_it(texts: dict[str, 
 
 
 def test_only_a_report_of_the_paper_that_shows_a_cause_has_it() -> None:
-    assert [page.file for page in pages(Site.of(failing()))] == [LIVING]
-    assert pages(Site.of(holding())) == []
-    assert pages(Site.of(failing().model_copy(update={"subject": "other.py:Solver"}))) == []
+    assert [page.file for page in pages(SiteFrame.of(failing()))] == [LIVING]
+    assert pages(SiteFrame.of(holding())) == []
+    assert pages(SiteFrame.of(failing().model_copy(update={"subject": "other.py:Solver"}))) == []
 
 
 def of_a_program(*choices: str) -> Report:
@@ -54,14 +54,14 @@ def of_a_program(*choices: str) -> Report:
 
 
 def test_a_program_that_makes_a_phrase_as_written_is_one_more_start() -> None:
-    (made,) = pages(Site.of(of_a_program("dual_term", "outer_batch")))
+    (made,) = pages(SiteFrame.of(of_a_program("dual_term", "outer_batch")))
     text = str(made.body)
     assert '<button type="button" data-preset="program">other.py:Solver</button>' in text
     assert '"program":{"dual_term":"frozen"}' in text
     # What its run took is not the paper's cost.
     assert '"costs":{}' in text
     assert "not in this run" in text
-    assert pages(Site.of(of_a_program("outer_batch"))) == []
+    assert pages(SiteFrame.of(of_a_program("outer_batch"))) == []
 
 
 @pytest.mark.parametrize("choice", [one.field for one in switches()])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.verify.report.site.story_reports import FELL, HELD, failing, rate, report, result
 from verify.evidence.model import Point, RateEvidence
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs, has_settled
 from verify.report.site.living.phrases import switches, tabs
 
@@ -15,7 +15,7 @@ TARGETS = (0.4, 0.2)
 
 
 def of(*results: object) -> dict[str, Cost]:
-    return {one.value: one for one in costs(Site.of(report(results)), SOLVER, tabs()[-1])}  # type: ignore[arg-type]  # results are made below
+    return {one.value: one for one in costs(SiteFrame.of(report(results)), SOLVER, tabs()[-1])}  # type: ignore[arg-type]  # results are made below
 
 
 def counted(claim: str, reading: str, verdict: object, exponent: float, **more: object) -> object:
@@ -24,7 +24,7 @@ def counted(claim: str, reading: str, verdict: object, exponent: float, **more: 
 
 
 def test_each_value_is_judged_by_its_statement() -> None:
-    found = {one.value: one for one in costs(Site.of(failing()), SOLVER, tabs()[-1])}
+    found = {one.value: one for one in costs(SiteFrame.of(failing()), SOLVER, tabs()[-1])}
     assert {value: (one.statement, one.reading, one.order) for value, one in found.items()} == {
         "constant-step": ("sfo-complexity", "as-written", -9), "averaged": ("sfo-complexity", "repaired", -9),
         "shared-sample": ("sfo-complexity/shared-sample", "repaired", -5),

@@ -10,9 +10,9 @@ from verify.report.site.living.erring_stages import (
     EXACT_SIGNS,
     LEAST,
     MOST,
-    Place,
+    ErringPlace,
     Signs,
-    Text,
+    StageText,
     clipped,
 )
 from verify.report.site.living.states_of_alpha import NO_ERRORS, PLACES, TEXTS
@@ -23,17 +23,17 @@ from verify.truth.scenario import Scenario, exact_error
 
 
 @pytest.fixture(scope="module", params=PLACES)
-def place(request: pytest.FixtureRequest) -> Place:
-    return Place.at(request.param)
+def place(request: pytest.FixtureRequest) -> ErringPlace:
+    return ErringPlace.at(request.param)
 
 
-def test_no_direction_is_longer_than_one(place: Place) -> None:
+def test_no_direction_is_longer_than_one(place: ErringPlace) -> None:
     for direction in (place.inside, place.on_binding_rows, place.amplified, place.amplified_gradient):
         length = sum(v * v for v in direction)
         assert Fraction(9, 10) < length <= 1
 
 
-def test_without_errors_the_estimate_is_the_suites(place: Place) -> None:
+def test_without_errors_the_estimate_is_the_suites(place: ErringPlace) -> None:
     stages = place.stages(NO_ERRORS, EXACT_SIGNS)
     for dual_term in place.dual_terms:
         scenario = exact_counterpart(place.family, Scenario(dual_term=dual_term))
@@ -42,9 +42,9 @@ def test_without_errors_the_estimate_is_the_suites(place: Place) -> None:
             assert place.bias(stages, dual_term) == error(place.family, scenario)
 
 
-@pytest.mark.parametrize("text", [Text("delta", "distance", "fixed"), Text("delta", "gradient", "fixed")])
-def test_with_errors_it_is_the_suites_for_the_same_scenario(text: Text) -> None:
-    place, signs = Place.at("two-of-three"), Signs(-1, 1, -1)
+@pytest.mark.parametrize("text", [StageText("delta", "distance", "fixed"), StageText("delta", "gradient", "fixed")])
+def test_with_errors_it_is_the_suites_for_the_same_scenario(text: StageText) -> None:
+    place, signs = ErringPlace.at("two-of-three"), Signs(-1, 1, -1)
     stages = place.stages(text, signs)
     (rho,) = {stages.rho(alpha) for alpha in (LEAST, MOST)}  # here the weights do not move with alpha
     line_5 = "y_error" if text.inner_stop == "distance" else "gradient_error"
@@ -58,7 +58,7 @@ def test_with_errors_it_is_the_suites_for_the_same_scenario(text: Text) -> None:
     assert stages.estimate("map") == estimator(place.family, scenario)
 
 
-def test_weights_stay_between_0_and_1_and_binding_rows_keep_half_on_the_wide_ramp(place: Place) -> None:
+def test_weights_stay_between_0_and_1_and_binding_rows_keep_half_on_the_wide_ramp(place: ErringPlace) -> None:
     for text in TEXTS:
         for signs in (Signs(1, 1, 1), Signs(-1, -1, -1)):
             for alpha in (LEAST, Fraction(1, 10), MOST):
@@ -79,7 +79,7 @@ def test_a_ramp_that_is_crossed_is_refused() -> None:
 
 
 def test_at_a_kink_the_distance_is_from_the_interval_between_the_pieces() -> None:
-    place = Place.at("weakly-active")
+    place = ErringPlace.at("weakly-active")
     assert place.pieces == ((Fraction(0),), (Fraction(1),))
     assert place.dual_terms == ("frozen", "cancelled")
     for value, far in ((Fraction(1, 2), 0), (Fraction(0), 0), (Fraction(3, 2), Fraction(1, 4)), (Fraction(-2), 4)):

@@ -17,16 +17,16 @@ from spec import Reading
 from tests.verify.cli.test_main import run
 from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Visit, visit
 from tests.verify.report.site.living.page_script import NO_SCRIPT, NODE, POINTS, Answer, ask, ask_browser
-from verify.checks.multiplier_reach import Pair
+from verify.checks.multiplier_reach import ReachPair
 from verify.report.site.frame import LIVING
-from verify.report.site.living.erring_stages import DUAL_TERMS, LAM_WIDTH, Place
+from verify.report.site.living.erring_stages import DUAL_TERMS, LAM_WIDTH, ErringPlace
 from verify.report.site.living.states_of_alpha import PLACES, TEXTS, living_place
 from verify.truth.algebra.rationals import Vector, fractions, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import Lagrangian, exact_minimiser, solution_maps_over
 from verify.truth.noise import variance
 from verify.truth.scenario import WITH_MAPS
-from verify.truth.stages import Setting, evaluate, weights
+from verify.truth.stages import ExactSetting, evaluate, weights
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None and NODE is None, reason=NO_SCRIPT)
 in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
@@ -42,15 +42,17 @@ def answered(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 @pytest.fixture(scope="module")
-def places() -> dict[str, Place]:
-    return {name: Place.at(name) for name in PLACES}
+def places() -> dict[str, ErringPlace]:
+    return {name: ErringPlace.at(name) for name in PLACES}
 
 
 def numbers(words: list[str]) -> Vector:
     return tuple(map(Fraction, words))
 
 
-def test_the_page_offers_every_reading_on_every_instance(answered: dict[str, Any], places: dict[str, Place]) -> None:
+def test_the_page_offers_every_reading_on_every_instance(
+    answered: dict[str, Any], places: dict[str, ErringPlace]
+) -> None:
     seen = Counter((one["on"], one["key"]) for one in answered["points"])
     wanted = {
         (name, key)
@@ -63,7 +65,7 @@ def test_the_page_offers_every_reading_on_every_instance(answered: dict[str, Any
 
 
 def test_every_point_is_the_same_fraction_as_the_suites_formulas(
-    answered: dict[str, Any], places: dict[str, Place]
+    answered: dict[str, Any], places: dict[str, ErringPlace]
 ) -> None:
     for one in answered["points"]:
         place, alpha, (dual, *text) = places[one["on"]], Fraction(one["alpha"]), one["key"].split(",")
@@ -77,7 +79,7 @@ def test_every_point_is_the_same_fraction_as_the_suites_formulas(
             a + s_lam * alpha**3 * b for a, b in zip(lower.lam, place.on_binding_rows, strict=True)
         )
         ramp, stop, width = text if len(text) == 3 else ("delta", "gradient", "fixed")
-        h = evaluate(Setting(problem, place.family.x, alpha, given=stage | {"y_penalty": stage["y"]})).h
+        h = evaluate(ExactSetting(problem, place.family.x, alpha, given=stage | {"y_penalty": stage["y"]})).h
         wide = alpha**6 if ramp == "tau-delta" else 2 * place.row_norm * alpha**3
         assert stage["rho"] == weights(h, stage["lam"], wide, alpha**3 if width == "shrinking" else LAM_WIDTH)
         scales = rational(alpha**-2), rational(alpha**-4)
@@ -93,7 +95,7 @@ def test_every_point_is_the_same_fraction_as_the_suites_formulas(
         if dual in WITH_MAPS:
             L = replace(L, maps=partial(solution_maps_over, RATIONALS, problem, place.family.x))
         else:
-            called = Setting(
+            called = ExactSetting(
                 problem, place.family.x, alpha, Reading(dual_term=dual), given=stage | {"y_penalty": stage["y"]}
             )
             assert evaluate(called).hypergradient == numbers(one["total"])
@@ -104,7 +106,7 @@ def test_every_point_is_the_same_fraction_as_the_suites_formulas(
 
 
 def test_variances_and_changes_of_the_gradient_are_those_of_the_suite(
-    answered: dict[str, Any], places: dict[str, Place]
+    answered: dict[str, Any], places: dict[str, ErringPlace]
 ) -> None:
     at_minimiser = {(one["on"], one["alpha"]): numbers(one["y_min"]) for one in answered["points"]
                     if one["key"] == "cancelled,exact"}  # fmt: skip
@@ -119,7 +121,9 @@ def test_variances_and_changes_of_the_gradient_are_those_of_the_suite(
         for row, normal in enumerate(place.problem.constraints.B.to_fractions()):
             square = sum(v * v for v in normal)
             y = tuple(a - v / square for a, v in zip(place.family.lower.y_star, normal, strict=True))
-            changes.append(sum(float(v @ v) for v in Pair(place.problem, place.family.x, alpha, row, width).change(y)))
+            changes.append(
+                sum(float(v @ v) for v in ReachPair(place.problem, place.family.x, alpha, row, width).change(y))
+            )
         assert float(exact) == pytest.approx(max(changes), rel=1e-12)
     assert len(answered["others"]) == 2 * 2 * len(PLACES) * len(ALPHAS)
 

@@ -17,8 +17,8 @@ from f2csa_ref.algorithm_2 import outer_loop
 from spec import InvalidInputError
 from tests.verify.report.site.browser import CHROMIUM, DESK
 from tests.verify.report.site.living.page_script import NO_SCRIPT, NODE, ask, ask_browser
-from verify.report.site.living.erring_stages import Text
-from verify.report.site.living.outer_run import OuterRun, outer_run
+from verify.report.site.living.erring_stages import StageText
+from verify.report.site.living.outer_run import LivingRun, outer_run
 from verify.report.site.living.states_of_alpha import NO_ERRORS, SIGMA
 from verify.truth import lower_level
 
@@ -106,8 +106,8 @@ def test_the_answers_are_those_of_the_exact_formulas_but_for_their_noise(ran: li
         assert np.var(normals) == pytest.approx(1, abs=0.2)
 
 
-def text_of(run: dict[str, Any]) -> Text | None:
-    return Text(*(run[name] for name in Text._fields)) if run["errors"] else None
+def text_of(run: dict[str, Any]) -> StageText | None:
+    return StageText(*(run[name] for name in StageText._fields)) if run["errors"] else None
 
 
 def test_between_whole_numbers_the_answers_hold_too() -> None:
@@ -172,7 +172,7 @@ def test_its_words_are_true() -> None:
 
 def test_a_picture_beyond_the_row_is_refused() -> None:
     text = outer_run().text
-    bent = OuterRun(text.model_copy(update={"view": (-6, 4)}))
+    bent = LivingRun(text.model_copy(update={"view": (-6, 4)}))
     with pytest.raises(InvalidInputError, match="x: must be where the row binds; got -6"):
         bent.answer("cancelled", None)
 
@@ -182,7 +182,7 @@ def test_a_weight_that_leaves_its_piece_within_the_picture_is_refused() -> None:
     text = outer_run().text
     flat = text.problem | {"g": {"yy": [[1]], "y": ["21/20"]}}
     with pytest.raises(ArithmeticError, match="x = -1 does not follow"):
-        OuterRun(text.model_copy(update={"problem": flat})).answer("cancelled", None)
+        LivingRun(text.model_copy(update={"problem": flat})).answer("cancelled", None)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")

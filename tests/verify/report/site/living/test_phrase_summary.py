@@ -10,7 +10,7 @@ from spec.claims import find
 from tests.verify.report.site.story_reports import failing
 from verify.report.proven import standing_of
 from verify.report.site.added_hypotheses import RATES, hypothesis_texts
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.orders_table import NO_MAP, other_rows, reading_rows
 from verify.report.site.living.phrase_summary import PhraseRow, phrase_rows
@@ -23,7 +23,7 @@ texts = hypothesis_texts()
 @pytest.fixture(scope="module")
 def rows() -> dict[str, PhraseRow]:
     places = living_places()
-    made = phrase_rows(Site.of(failing()), switches(), reading_rows(places), other_rows(places, ()))
+    made = phrase_rows(SiteFrame.of(failing()), switches(), reading_rows(places), other_rows(places, ()))
     return {row.switch.field: row for row in made}
 
 
@@ -78,7 +78,7 @@ def test_a_cost_that_was_counted_is_told() -> None:
     counted = [
         replace(A_COST, value=value, order=order) for value, order in ((switch.as_written, -9), (switch.repaired, -5))
     ]
-    made = phrase_rows(Site.of(failing()), [switch], reading_rows(places), other_rows(places, counted))
+    made = phrase_rows(SiteFrame.of(failing()), [switch], reading_rows(places), other_rows(places, counted))
     assert (made[0].alone.order, made[0].alone.bad, made[0].repaired.order, made[0].repaired.bad) == (
         -9,
         True,

@@ -12,13 +12,13 @@ from spec.claims import find
 from spec.reading import Reading, Sense, find_choice
 from tests.verify.report.site.story_reports import failing
 from verify.report.site.failure_causes import cause_texts
-from verify.report.site.frame import Site
+from verify.report.site.frame import SiteFrame
 from verify.report.site.living.phrases import ShownAlgorithms, lines_of, switches, tabs
 
 
 @pytest.fixture(scope="module")
 def shown() -> ShownAlgorithms:
-    return ShownAlgorithms(Site.of(failing()))
+    return ShownAlgorithms(SiteFrame.of(failing()))
 
 
 def test_there_is_a_switch_for_every_cause_in_the_causes_order() -> None:

@@ -8,10 +8,10 @@ from fractions import Fraction
 import pytest
 
 from spec.reading import DualTerm
-from verify.report.site.living.erring_stages import Text
+from verify.report.site.living.erring_stages import StageText
 from verify.report.site.living.states_of_alpha import PLACES, TEXTS, Lead, Living, living_place, living_places
 
-REPAIRED = Text("delta", "gradient", "fixed")
+REPAIRED = StageText("delta", "gradient", "fixed")
 TINY = Fraction(1, 10**7)
 
 
@@ -38,7 +38,7 @@ def test_repaired_every_claim_holds(living: Living) -> None:
     assert reach >= -1
 
 
-ALONE: list[tuple[DualTerm, Text, int]] = [
+ALONE: list[tuple[DualTerm, StageText, int]] = [
     ("frozen", REPAIRED, -2), ("map", REPAIRED, 1), ("both-maps", REPAIRED, 1),
     ("cancelled", REPAIRED._replace(inner_stop="distance"), -1),
     ("cancelled", REPAIRED._replace(ramp_width="tau-delta"), 0),
@@ -50,7 +50,7 @@ ALONE: list[tuple[DualTerm, Text, int]] = [
 
 @pytest.mark.parametrize(("dual_term", "text", "order"), ALONE)
 @pytest.mark.parametrize("name", ["toy1", "two-of-three"])
-def test_each_cause_alone(name: str, dual_term: DualTerm, text: Text, order: int) -> None:
+def test_each_cause_alone(name: str, dual_term: DualTerm, text: StageText, order: int) -> None:
     assert living_place(name).states[dual_term, text].lead.order == order
 
 

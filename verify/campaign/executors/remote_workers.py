@@ -29,33 +29,33 @@ Try: TypeAlias = Literal["first", "again", "singly"]
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkerShare:
     """Tasks that are submitted together, how often they were, and whether nothing else may run beside them."""
 
     tasks: tuple[Task, ...]
     tried: Try = "first"
     alone: bool = False
 
-    def after(self, error: BaseException) -> list[Share]:
+    def after(self, error: BaseException) -> list[WorkerShare]:
         """What to submit once its worker died: all of it again, then its tasks singly, then nothing.
 
         Where the whole executor broke, its tasks run alone at last, so that the next one to blame is known.
         """
         if self.tried == "first":
-            return [Share(self.tasks, "again")]
+            return [WorkerShare(self.tasks, "again")]
         if self.tried == "again":
-            return [Share((task,), "singly", isinstance(error, BrokenExecutor)) for task in self.tasks]
+            return [WorkerShare((task,), "singly", isinstance(error, BrokenExecutor)) for task in self.tasks]
         return []
 
-    def rest(self, count: int, spent: float, seconds: float) -> list[Share]:
+    def rest(self, count: int, spent: float, seconds: float) -> list[WorkerShare]:
         """What is left after ``count`` tasks took ``spent`` seconds, in pieces that should take ``seconds`` each."""
         left = self.tasks[count:]
         size = max(1, math.ceil(seconds * count / spent)) if left else 1
-        return [Share(left[k : k + size], self.tried, self.alone) for k in range(0, len(left), size)]
+        return [WorkerShare(left[k : k + size], self.tried, self.alone) for k in range(0, len(left), size)]
 
 
 @dataclass
-class Gang:
+class RemoteWorkers:
     """The workers of an executor, for one subject that can be loaded by name where they are.
 
     Args:
@@ -74,10 +74,10 @@ class Gang:
     house: House = field(default_factory=House.here)
     offers: str = ""
     """The stages that a subject of its own process announces, once it is introduced; other ones later are a fault."""
-    waiting: deque[Share] = field(default_factory=deque)
-    running: dict[Future[Any], tuple[Share, Executor]] = field(default_factory=dict)
+    waiting: deque[WorkerShare] = field(default_factory=deque)
+    running: dict[Future[Any], tuple[WorkerShare, Executor]] = field(default_factory=dict)
     machines: set[tuple[tuple[str, str], ...]] = field(default_factory=set)
-    """Those of the workers so far, as :func:`verify.campaign.surroundings.machine` says them."""
+    """Those of the workers so far, as :func:`verify.campaign.run_environment.machine` says them."""
     arrived: deque[tuple[Task, Result]] = field(default_factory=deque)
     failures: int = 0
     """How often in a row nothing could be submitted."""
@@ -174,7 +174,7 @@ class Gang:
             self.running[future] = share, executor
             future.add_done_callback(self._ended.put)
 
-    def _has_room(self, share: Share) -> bool:
+    def _has_room(self, share: WorkerShare) -> bool:
         """Whether it may be submitted now; a pool that breaks with one worker is given little beyond its width."""
         if share.alone or any(other.alone for other, _ in self.running.values()):
             return not self.running
@@ -223,7 +223,7 @@ class Gang:
                 executor.shutdown(wait=not self.running, cancel_futures=True)
 
 
-def cut(tasks: Sequence[Task]) -> Iterator[Share]:
+def cut(tasks: Sequence[Task]) -> Iterator[WorkerShare]:
     """Those that share runs together by instance, the others in neighbourhoods, the long first."""
     for shared, row in groupby(arranged(tasks), row_of):
         mine = list(row)
@@ -231,9 +231,9 @@ def cut(tasks: Sequence[Task]) -> Iterator[Share]:
             by_instance: dict[str, list[Task]] = {}
             for task in mine:
                 by_instance.setdefault(task.instance, []).append(task)
-            yield from (Share(tuple(some)) for some in by_instance.values())
+            yield from (WorkerShare(tuple(some)) for some in by_instance.values())
         else:
-            yield from (Share(tuple(mine[k : k + AT_ONCE])) for k in range(0, len(mine), AT_ONCE))
+            yield from (WorkerShare(tuple(mine[k : k + AT_ONCE])) for k in range(0, len(mine), AT_ONCE))
 
 
 def _died(error: BaseException) -> str:

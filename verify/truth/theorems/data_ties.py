@@ -18,12 +18,12 @@ from typing import Any, Literal, TypeAlias
 from flint import fmpq
 
 from spec import InvalidInputError
-from verify.truth.theorems.gallina import Node, parse
-from verify.truth.theorems.kinds import KINDS
+from verify.truth.theorems.gallina import GallinaNode, parse
 from verify.truth.theorems.library import scale
-from verify.truth.theorems.meaning import Outcome, Statement, Values
+from verify.truth.theorems.place_kinds import KINDS
+from verify.truth.theorems.posed_problems import Draft
 from verify.truth.theorems.repair import bound, equations
-from verify.truth.theorems.scenes import Draft
+from verify.truth.theorems.statement_values import StatementOutcome, TheoremStatement, Values
 
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / "proofs" / "kernel"
@@ -40,7 +40,7 @@ Change: TypeAlias = tuple[str, str, fmpq]
 
 
 @dataclass(frozen=True)
-class Place:
+class TiedPlace:
     """A draft of some kind; outside the premises, with letters changed: ``(("mu", "*", 1/2),)``.
 
     ``leaf`` names the relation of the conclusion that is near to equality, where it is not the theorem's bound.
@@ -68,18 +68,18 @@ class Tie:
     """A theorem with its sentence, its places and how near to equality it comes."""
 
     name: str
-    tree: Node
+    tree: GallinaNode
     kinds: tuple[str, ...]
     floor: float = NEAR
     ceiling: float = 1.0
     reason: str = ""
-    places: tuple[Place, ...] = ()
-    seeds: tuple[Place, ...] = ()
-    definitions: Mapping[str, Node] = field(default_factory=dict)
+    places: tuple[TiedPlace, ...] = ()
+    seeds: tuple[TiedPlace, ...] = ()
+    definitions: Mapping[str, GallinaNode] = field(default_factory=dict)
 
-    def statement(self, tree: Node | None = None) -> Statement:
+    def statement(self, tree: GallinaNode | None = None) -> TheoremStatement:
         """The sentence, or another in its place, with what its words mean."""
-        return Statement(tree or self.tree, self.definitions)
+        return TheoremStatement(tree or self.tree, self.definitions)
 
     def faults(self) -> list[str]:
         """What breaks the tie."""
@@ -87,17 +87,17 @@ class Tie:
         found = [(k, place, self.fault(place, statement)) for k, place in enumerate(self.places)]
         return [f"{self.name}, place {k} ({place.kind}): {fault}" for k, place, fault in found if fault]
 
-    def told_by(self, tree: Node) -> int | None:
+    def told_by(self, tree: GallinaNode) -> int | None:
         """The first place that breaks the tie of another sentence."""
         statement = self.statement(tree)
         return next((k for k, place in enumerate(self.places) if self.fault(place, statement)), None)
 
-    def fault(self, place: Place, statement: Statement) -> str:
+    def fault(self, place: TiedPlace, statement: TheoremStatement) -> str:
         """What is wrong at one place, if anything."""
         outcome = statement.at(self.letters(place))
         return judged(outcome, place, self.floor, self.ceiling)
 
-    def letters(self, place: Place) -> Values:
+    def letters(self, place: TiedPlace) -> Values:
         """The letters at a place, its changes made one after another."""
         if not place.changes:
             return place.values
@@ -129,7 +129,7 @@ class Tie:
         return max((ratio for ratio in found if ratio is not None), default=None)
 
 
-def judged(outcome: Outcome, place: Place, floor: float = NEAR, ceiling: float = 1.0) -> str:
+def judged(outcome: StatementOutcome, place: TiedPlace, floor: float = NEAR, ceiling: float = 1.0) -> str:
     """What is wrong with an outcome, in words; nothing if nothing is."""
     if place.role == "outside":
         broken = not outcome.missed and not outcome.true and not outcome.error
@@ -224,9 +224,9 @@ def ties() -> dict[str, Tie]:
     return found
 
 
-def _place(data: dict[str, Any]) -> Place:
+def _place(data: dict[str, Any]) -> TiedPlace:
     changes = tuple((name, sign, read(by)) for name, sign, by in data.get("changes", ()))
-    return Place(data["kind"], read(data["draft"]), data["role"], changes, data.get("leaf"))
+    return TiedPlace(data["kind"], read(data["draft"]), data["role"], changes, data.get("leaf"))
 
 
 @lru_cache(maxsize=1)

@@ -53,7 +53,7 @@ OF_RUN = ("alpha", "radius", "samples", "eta", "block_length", "blocks", "seed",
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SolveRequest:
     """The options of a run as values; ``None`` where one was not given, so that a default contradicts nothing.
 
     ``x_0`` (n,) lies within the ``ends`` of X.
@@ -84,7 +84,7 @@ def given_or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
-def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> Wanted:
+def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> SolveRequest:
     """What was asked, for a problem of so many variables; of this method and at this radius where none was given.
 
     Raises:
@@ -109,7 +109,7 @@ def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float
     accuracy = _accuracy(asked, name)
     chosen = asked.reading is not None or asked.choose
     ends = _box(asked, n)
-    return Wanted(
+    return SolveRequest(
         method=name, wishes=wishes, constants=_constants(asked), schedule=_schedule(asked, name), calls=asked.calls,
         alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=own_radius,
         reading=read_reading(given_or(asked.reading, "repaired"), asked.choose) if chosen else None,
@@ -298,7 +298,7 @@ def _require_wishes(asked: options.Solve, wishes: Wishes, setting: Setting) -> N
             _refuse(name, asked, kept)
 
 
-def _require_length(asked: options.Solve, wanted: Wanted, setting: Setting) -> None:
+def _require_length(asked: options.Solve, wanted: SolveRequest, setting: Setting) -> None:
     """Calls within a block of the run's, and the target that its schedule was made for."""
     outer, by_hand = setting.outer, wanted.block_length is not None or wanted.blocks is not None
     if wanted.calls is not None and not by_hand and not outer.T <= wanted.calls < outer.T + outer.M:

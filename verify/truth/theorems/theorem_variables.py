@@ -9,10 +9,10 @@ from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.algebra.rationals import fraction, rational
-from verify.truth.theorems import scenes
+from verify.truth.theorems import posed_problems
 from verify.truth.theorems.library import Point, add, inner, norm, scale, sub
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Matrix, Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.posed_problems import Matrix, Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.statement_values import Values
 
 
 def constants(scene: Scene) -> Values:
@@ -21,20 +21,24 @@ def constants(scene: Scene) -> Values:
     G, Phi, R, S = (scene.block(name) for name in ("g_yy", "f_yy", "f_xy", "g_xy"))
     A, B, B_all = scene.rows_of("A"), scene.rows_of("B"), scene.block("B")
     Y, Lam = scene.maps
-    mu, Cg, ends = scenes.eigenvalues(G)
-    (LY, of_y), (LL, of_lam), (LB, of_rows) = scenes.largest(Y, n), scenes.largest(Lam, n), scenes.largest(B_all, m)
+    mu, Cg, ends = posed_problems.eigenvalues(G)
+    (LY, of_y), (LL, of_lam), (LB, of_rows) = (
+        posed_problems.largest(Y, n),
+        posed_problems.largest(Lam, n),
+        posed_problems.largest(B_all, m),
+    )
     moving = tuple(tuple(inner(row, column) for column in zip(*Y, strict=True)) for row in B_all)
-    LA, of_moving = scenes.largest(moving, n)
-    sigma, weakest = scenes.smallest_singular(B, m)
-    low, high, bent = scenes.eigenvalues(Phi)
+    LA, of_moving = posed_problems.largest(moving, n)
+    sigma, weakest = posed_problems.smallest_singular(B, m)
+    low, high, bent = posed_problems.eigenvalues(Phi)
     dxs = [*basis(n), *(v for v in (of_y, of_lam, of_moving) if v is not None)]
     return {
         "X": dxs, "V": [*basis(m), *ends, *bent, *([of_rows] if of_rows else [])], "W": [*basis(k), *weakest],
         "W_prime": basis(len(B_all)), "reals": [fmpq(-1, 3), fmpq(0), fmpq(2)], "naturals": range(4),
         "A": linear(A, n), "B": linear(B, m), "Bt": adjoint(B, m), "Ball": linear(B_all, m), "G": linear(G, m),
         "St": adjoint(S, m), "Y": linear(Y, n), "Lam": linear(Lam, n),
-        "mu": mu, "Cg": Cg, "Cf": max(-low, high, scenes.largest(R, m)[0], fmpq(0)), "LY": LY, "LL": LL, "LB": LB,
-        "LA": LA, "sigma": sigma, "alpha": scene.alpha, "u": scene.u, "zero": (fmpq(0),) * m,
+        "mu": mu, "Cg": Cg, "Cf": max(-low, high, posed_problems.largest(R, m)[0], fmpq(0)), "LY": LY, "LL": LL,
+        "LB": LB, "LA": LA, "sigma": sigma, "alpha": scene.alpha, "u": scene.u, "zero": (fmpq(0),) * m,
     }  # fmt: skip
 
 
@@ -42,10 +46,10 @@ def at_point(scene: Scene) -> Values:
     """At any y, said by the gradient left there: the letters of sections 1, 3, 4 and 5."""
     scene.convex()
     lagrangian, u, m, n = scene.lagrangian(exact=True), scene.u, scene.problem.m, scene.problem.n
-    y = entries(lagrangian.minimiser(scenes.Flint(_column(scene.of("left", m)))))
+    y = entries(lagrangian.minimiser(posed_problems.Flint(_column(scene.of("left", m)))))
     e, y_star = sub(y, scene.y_star), scene.y_star
     off_x, off_y = scene.of("off_x", n), scene.of("off_y", m)
-    at = scenes.RATIONALS.vector([fraction(value) for value in y])
+    at = posed_problems.RATIONALS.vector([fraction(value) for value in y])
     rho = [scene.rho[i] for i in scene.active]
     rows = linear(scene.rows_of("B"), m)(e)
     found = constants(scene) | {
@@ -70,7 +74,10 @@ def _moduli(at: Values) -> Values:
     square = inner(at["e"], at["e"])
     if not square:
         raise InvalidInputError("left", "must leave y off y*", 0)
-    mu, Cg = inner(at["dg"], at["e"]) / square, _above(at["dg"]) / scenes.outward(float(fraction(square)) ** 0.5, -1)
+    mu, Cg = (
+        inner(at["dg"], at["e"]) / square,
+        _above(at["dg"]) / posed_problems.outward(float(fraction(square)) ** 0.5, -1),
+    )
     return {"mu": min(mu, at["mu"]), "Cg": max(Cg, at["Cg"])}
 
 
@@ -84,12 +91,12 @@ def in_total(scene: Scene) -> Values:
     }  # fmt: skip
     scene = Scene(scene.problem, scene.x, alpha, spent)
     inexact = scene.lagrangian(exact=False, exact_pair=False)
-    y = inexact.minimiser(scenes.Flint(_column(spent["left"])))
+    y = inexact.minimiser(posed_problems.Flint(_column(spent["left"])))
     exact = scene.lagrangian(exact=True)
     there = at_point(Scene(scene.problem, scene.x, alpha, spent | {"left": entries(exact.gradient_y(y))}))
-    Cl = scenes.outward(_size(spent["dl"]) / float(fraction(alpha)) ** 3, 1)
-    Gamma = scenes.outward(_size(there["c"]), 1) + alpha * (1 + there["LB"] * Cl)
-    value = scenes.outward(_size(sub(entries(inexact.estimate(y)), there["est"])) / float(fraction(alpha)), 1)
+    Cl = posed_problems.outward(_size(spent["dl"]) / float(fraction(alpha)) ** 3, 1)
+    Gamma = posed_problems.outward(_size(there["c"]), 1) + alpha * (1 + there["LB"] * Cl)
+    value = posed_problems.outward(_size(sub(entries(inexact.estimate(y)), there["est"])) / float(fraction(alpha)), 1)
     return there | {
         "g1": spent["left"], "dl": spent["dl"], "est_prime": entries(inexact.estimate(y)), "Cl": Cl, "Gamma": Gamma,
         "Cg": max(value, there["Cg"]) if "S_free" not in spent else value,
@@ -111,7 +118,7 @@ def of_multipliers(scene: Scene, *, all_rows: bool = False) -> Values:
     matrix, weights = scene.rows_of("B", rows), [scene.rho[i] for i in rows]
     nu = tuple(weight * value / (u * u) for weight, value in zip(weights, linear(matrix, m)(d), strict=True))
     on_rows = tuple(dl[i] for i in rows)
-    at, at_hat = (scenes.RATIONALS.vector([fraction(value) for value in point]) for point in (y, y_hat))
+    at, at_hat = (posed_problems.RATIONALS.vector([fraction(value) for value in point]) for point in (y, y_hat))
     changes = {
         name: sub(scene.grad(of, in_, y_hat), scene.grad(of, in_, y))
         for name, of, in_ in (("dfx", "f", "x"), ("df", "f", "y"), ("dgx", "g", "x"), ("dg", "g", "y"))
@@ -121,7 +128,7 @@ def of_multipliers(scene: Scene, *, all_rows: bool = False) -> Values:
         "rho": min((scene.rho[i] for i in scene.active), default=fmpq(1)), "pull": sub(nu, scale(1 / u, on_rows)),
         "t2": sub(entries(inexact.estimate(at_hat)), entries(exact.estimate(at))),
     }  # fmt: skip
-    LB = scenes.largest(matrix, m)[0]
+    LB = posed_problems.largest(matrix, m)[0]
     return found | {"LB": LB} | ({} if all_rows else {"W": constants(scene)["W"]})
 
 
@@ -148,9 +155,9 @@ def in_direction(scene: Scene) -> Values:
     dx, S, A = scene.of("dx", n, 1), scene.block("g_xy"), scene.rows_of("A")
     zero = tuple((fmpq(0),) * m for _ in range(n))
     problem, x = scene.problem, scene.x
-    still = scenes.with_block(problem, "g_xy", zero, x)
+    still = posed_problems.with_block(problem, "g_xy", zero, x)
     parts = []
-    for changed in (still, scenes.with_block(problem, "A", tuple((fmpq(0),) * n for _ in scene.block("A")), x)):
+    for changed in (still, posed_problems.with_block(problem, "A", tuple((fmpq(0),) * n for _ in scene.block("A")), x)):
         other = Scene(changed, x, scene.alpha, scene.spent)
         if other.active != scene.active:
             raise InvalidInputError("x", "must keep its active rows", "other rows")
@@ -159,8 +166,8 @@ def in_direction(scene: Scene) -> Values:
     s, there = adjoint(S, m)(dx), constants(scene)
     return there | {
         "C": there["Cg"], "s": s, "a": linear(A, n)(dx), "y1": y1, "l1": l1, "y2": y2, "l2": l2,
-        "d": scenes.solved(scene.block("g_yy"), s), "dx": dx,
-        "V": [*basis(m), *scenes.eigenvalues(scene.block("g_yy"))[2]],
+        "d": posed_problems.solved(scene.block("g_yy"), s), "dx": dx,
+        "V": [*basis(m), *posed_problems.eigenvalues(scene.block("g_yy"))[2]],
     }  # fmt: skip
 
 
@@ -168,10 +175,10 @@ def of_penalty_system(scene: Scene) -> Values:
     """The system of the penalty minimiser, or of any y: G stands for g_yy + alpha² f_yy, section 1c."""
     there = at_point(scene)
     Gu = combined((fmpq(1), scene.block("g_yy")), (scene.u, scene.block("f_yy")))
-    mu, C, ends = scenes.eigenvalues(Gu)
+    mu, C, ends = posed_problems.eigenvalues(Gu)
     c = sub(there["c"], there["r"])
     return there | {
-        "G": linear(Gu, scene.problem.m), "mu": mu, "C": C, "c": c, "d": scenes.solved(Gu, c),
+        "G": linear(Gu, scene.problem.m), "mu": mu, "C": C, "c": c, "d": posed_problems.solved(Gu, c),
         "V": [*basis(scene.problem.m), *ends], "w": scale(1 / scene.u, there["e"]),
     }  # fmt: skip
 
@@ -183,12 +190,12 @@ def of_curvature(scene: Scene) -> Values:
     v = scene.of("direction", m, 1)
     P = linear(tuple(tuple(rho[i] if i == j else fmpq(0) for j in range(k)) for i in range(k)), k)
     rows = there["B"](v)
-    low, high, _ = scenes.eigenvalues(scene.block("f_yy"))
+    low, high, _ = posed_problems.eigenvalues(scene.block("f_yy"))
     H = scene.lagrangian(exact=True).H
     return there | {
         "F": linear(scene.block("f_yy"), m), "P": P, "v": v, "b": inner(P(rows), rows) / inner(v, v),
         "Cf": max(-low, high, fmpq(0)),
-        "hessian": lambda at: entries(H @ scenes.RATIONALS.vector([fraction(a) for a in at])),
+        "hessian": lambda at: entries(H @ posed_problems.RATIONALS.vector([fraction(a) for a in at])),
     }  # fmt: skip
 
 
@@ -207,9 +214,9 @@ def of_blend(scene: Scene) -> Values:
         for p in range(m)
     )
     H = combined((fmpq(1), scene.block("f_yy")), (1 / u, scene.block("g_yy")), (1 / (u * u), pull))
-    e0 = scenes.solved(H, scale(fmpq(-1), c))
+    e0 = posed_problems.solved(H, scale(fmpq(-1), c))
     held = (*((*line, b[i]) for i, line in enumerate(H)), (*b, fmpq(0)))
-    *e1, n1 = scenes.solved(held, (*scale(fmpq(-1), c), fmpq(0)))
+    *e1, n1 = posed_problems.solved(held, (*scale(fmpq(-1), c), fmpq(0)))
     lagrangian = scene.lagrangian(exact=True)
     y = lagrangian.minimiser()
     e, k = sub(entries(y), scene.y_star), rho / (u * u)
@@ -226,7 +233,7 @@ def of_blend(scene: Scene) -> Values:
         "est": lambda v: inner(adjoint(E, m)(dx), v) - of_others(v), "a": inner(a, dx), "shift": e,
         "measured": inner(sub(entries(lagrangian.estimate(y)), scene.grad("f", "x", scene.y_star)), dx),
         "witness": lambda _: {"w": k * inner(b, e) / n1 if n1 else fmpq(0), "e": e},
-        "V": (*basis(m), *scenes.eigenvalues(H)[2]),
+        "V": (*basis(m), *posed_problems.eigenvalues(H)[2]),
     }  # fmt: skip
 
 
@@ -255,7 +262,7 @@ def of_adjoint(scene: Scene) -> Values:
     there, m, k = at_point(scene), scene.problem.m, len(scene.active)
     G, B = scene.block("g_yy"), scene.rows_of("B")
     held = (*((*line, *(row[i] for row in B)) for i, line in enumerate(G)), *((*row, *(fmpq(0),) * k) for row in B))
-    found = scenes.solved(tuple(held), (*scale(fmpq(-1), there["c"]), *(fmpq(0),) * k))
+    found = posed_problems.solved(tuple(held), (*scale(fmpq(-1), there["c"]), *(fmpq(0),) * k))
     return there | {"omega": found[:m], "nu": found[m:]}
 
 
@@ -264,8 +271,8 @@ def as_written(scene: Scene) -> Values:
     there, m, n = at_point(scene), scene.problem.m, scene.problem.n
     lam = tuple(rational(value) for value in scene.lower.lam)
     lagrangian = scene.lagrangian(exact=True)
-    y = scenes.RATIONALS.vector([fraction(value) for value in add(scene.y_star, there["e"])])
-    (nR, _), (nS, _) = scenes.largest(scene.block("f_xy"), m), scenes.largest(scene.block("g_xy"), m)
+    y = posed_problems.RATIONALS.vector([fraction(value) for value in add(scene.y_star, there["e"])])
+    (nR, _), (nS, _) = posed_problems.largest(scene.block("f_xy"), m), posed_problems.largest(scene.block("g_xy"), m)
     weighted = tuple(scene.rho[i] * value for i, value in zip(scene.active, there["B"](there["e"]), strict=True))
     return there | {
         "al": adjoint(scene.block("A"), n)(lam), "frozen": entries(lagrangian.estimate(y, "frozen")),
@@ -275,7 +282,7 @@ def as_written(scene: Scene) -> Values:
 
 
 def _column(values: Point) -> Any:
-    return scenes.column([fraction(value) for value in values])
+    return posed_problems.column([fraction(value) for value in values])
 
 
 def _size(v: Point) -> float:
@@ -284,7 +291,7 @@ def _size(v: Point) -> float:
 
 def _above(v: Point) -> fmpq:
     """A norm, rounded up."""
-    return scenes.outward(_size(v), 1)
+    return posed_problems.outward(_size(v), 1)
 
 
 def _within(v: Point, length: fmpq) -> Point:

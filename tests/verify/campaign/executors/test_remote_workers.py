@@ -12,9 +12,9 @@ import pytest
 
 import verify
 from spec import InvalidInputError
-from verify.campaign.executors import gang as gangs
+from verify.campaign.executors import remote_workers
 from verify.campaign.executors.chunks import Done
-from verify.campaign.executors.gang import Gang
+from verify.campaign.executors.remote_workers import RemoteWorkers
 from verify.campaign.plan import fault, plan
 from verify.campaign.workers import shares_runs
 from verify.checks.measuring.case import find_profile
@@ -57,8 +57,8 @@ class AtOnce(Executor):
 
 def results(source):
     """What is said of each task, every one of them once."""
-    with Gang(source, "reference") as gang:
-        found = list(gang.results(TASKS))
+    with RemoteWorkers(source, "reference") as workers:
+        found = list(workers.results(TASKS))
     assert Counter(task.key for task, _ in found) == Counter(task.key for task in TASKS)
     assert all(task.key == result.key for task, result in found)
     return {task.key: result.fault for task, result in found}
@@ -135,16 +135,16 @@ class Pool(Executor):
 
 
 def test_a_pool_that_breaks_is_made_again_and_only_the_task_that_breaks_it_is_a_fault(monkeypatch):
-    monkeypatch.setattr(gangs, "AT_ONCE", 4)
-    monkeypatch.setattr(gangs, "TICK", 0.001)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 4)
+    monkeypatch.setattr(remote_workers, "TICK", 0.001)
     poison, made = TASKS[5], []
 
     def another():
         made.append(Pool(lambda chunk: poison in chunk.tasks))
         return made[-1]
 
-    with Gang(another, "reference", watch=lambda: made[-1].run()) as gang:
-        found = list(gang.results(TASKS))
+    with RemoteWorkers(another, "reference", watch=lambda: made[-1].run()) as workers:
+        found = list(workers.results(TASKS))
     assert Counter(task.key for task, _ in found) == Counter(task.key for task in TASKS)
     assert blamed({task.key: result.fault for task, result in found}) == {poison.key}
     assert len(made) == 4
@@ -176,7 +176,7 @@ def test_one_that_never_takes_anything_is_given_up():
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(gangs, "AT_ONCE", 1)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 1)
     made = []
 
     def killable():
@@ -193,7 +193,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing(tmp_path, monkeypatch):
 
 
 def test_an_interrupt_cancels_what_was_not_begun_and_keeps_what_is_done(monkeypatch, tmp_path):
-    monkeypatch.setattr(gangs, "AT_ONCE", 1)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 1)
     store = tmp_path / "store.sqlite"
 
     def stop(done, total, what):
@@ -214,18 +214,18 @@ def test_an_interrupt_cancels_what_was_not_begun_and_keeps_what_is_done(monkeypa
 
 
 def test_what_is_done_at_an_interrupt_is_handed_over_and_a_cancelled_task_is_no_fault(monkeypatch):
-    monkeypatch.setattr(gangs, "AT_ONCE", 2)
+    monkeypatch.setattr(remote_workers, "AT_ONCE", 2)
 
     class Half(AtOnce):
         def submit(self, function, chunk):
             future = super().submit(function, chunk)
             return future if len(self.chunks) % 2 else Future()
 
-    with Gang(Half(), "reference") as gang:
-        task, _ = next(gang.results(TASKS))
-        left = gang.stop()
+    with RemoteWorkers(Half(), "reference") as workers:
+        task, _ = next(workers.results(TASKS))
+        left = workers.stop()
     keys = {task.key, *(other.key for other, _ in left)}
-    done = {task.key for chunk in gang.source.chunks[::2] for task in chunk.tasks}
+    done = {task.key for chunk in workers.source.chunks[::2] for task in chunk.tasks}
     assert keys == done
     assert all(result.fault == "asked" for _, result in left)
 
@@ -233,8 +233,8 @@ def test_what_is_done_at_an_interrupt_is_handed_over_and_a_cancelled_task_is_no_
 def test_tasks_that_share_runs_stay_together_and_are_not_cut():
     executor = AtOnce()
     tasks = plan(["goldstein-convergence"], ["repaired"], [], find_profile("ci"), "reference", 0)
-    with Gang(executor, "reference") as gang:
-        assert len(list(gang.results(tasks))) == len(tasks)
+    with RemoteWorkers(executor, "reference") as workers:
+        assert len(list(workers.results(tasks))) == len(tasks)
     shared = [chunk for chunk in executor.chunks if shares_runs(chunk.tasks[0])]
     assert {chunk.seconds for chunk in shared} == {None}
     instances = [{task.instance for task in chunk.tasks} for chunk in shared]

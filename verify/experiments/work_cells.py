@@ -14,8 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
+from f2csa_ref.one_thread import one_thread
 from spec.errors import InvalidInputError
 
 SCHEMA = "f2csa-cells/1"
@@ -40,11 +39,9 @@ class Cell:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def perform(self) -> Any:
-        """Do it here, with one thread for numerical libraries: two on two cores stall one another."""
+        """Do it here."""
         module, _, function = self.work.partition(":")
-        # Limits hold for the libraries that are loaded: scipy's, which the algorithms load late, among them.
-        importlib.import_module("scipy.linalg")
-        with threadpool_limits(limits=1):
+        with one_thread():
             return getattr(importlib.import_module(ROOM + module), function)(**self.arguments)
 
 

@@ -9,11 +9,11 @@ import threading
 import pytest
 
 from verify.cli import console
-from verify.cli.closing import Ending, FirstBad, closing_line
 from verify.cli.console import ProgressLines, progress_bar
 from verify.cli.main import invoke
-from verify.report.faces import Report
+from verify.cli.run_summary import Ending, FirstBad, closing_line
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.verdict import Verdict
 
 T3 = ("verify", "bias-bound/T3", "--profile", "smoke", "--jobs", "1")

@@ -12,8 +12,8 @@ from flint import fmpq
 
 from verify.proofs.kernel.theorems import load_theorems
 from verify.truth.theorems.adversary import search
+from verify.truth.theorems.data_ties import HERE, KERNEL, NEAR, TiedPlace, reason, reason_row, reason_rows, ties
 from verify.truth.theorems.mistypings import mistypings
-from verify.truth.theorems.ties import HERE, KERNEL, NEAR, Place, reason, reason_row, reason_rows, ties
 
 TIES = ties()
 NAMES = [row["coq"] for row in tomllib.loads((KERNEL / "theorems.toml").read_text(encoding="utf-8"))["theorem"]]
@@ -139,7 +139,7 @@ def test_theorems_hold_on_the_atlas(instance: str) -> None:
     for tie in TIES.values():
         for kind in OF_POINTS & set(tie.kinds):
             for alpha in (fmpq(1, 10), fmpq(1, 50)):
-                place = Place(kind, {"atlas": instance, "alpha": alpha})
+                place = TiedPlace(kind, {"atlas": instance, "alpha": alpha})
                 assert not tie.fault(place, tie.statement()), (tie.name, kind)
                 checked += 1
     assert checked > 40

@@ -8,7 +8,7 @@ import pytest
 import f2csa_ref
 from spec import OuterParameters
 from verify.checks.goldstein_convergence.bias import BETA, TEXTURE, _almost_a_gradient, _circulating
-from verify.checks.measuring.following import OFF, Follower
+from verify.checks.measuring.outer_recursion import OFF, Follower
 from verify.subjects.protocol import SubjectFaultError
 
 SCHEDULE = OuterParameters(goldstein_radius=0.5, epsilon=0.1, D=0.1, eta=0.03, M=5, K=4)

@@ -15,10 +15,10 @@ from verify.subjects import Subject, load_subject, name_of, require_stages
 from verify.subjects.loading import REFERENCE, version_of
 
 if TYPE_CHECKING:
-    from verify.campaign.executors.gang import AnyExecutor
+    from verify.campaign.executors.remote_workers import AnyExecutor
 
 
-class Hands(NamedTuple):
+class TaskWorkers(NamedTuple):
     """The version a subject states, how tasks are run on it, and how that is stopped: with what is done besides.
 
     ``offers`` are the stages that one in a process of its own announces; ``elsewhere`` is whether other processes do
@@ -41,24 +41,24 @@ def on(
     watch: Callable[[], None] | None,
     *,
     in_process: bool,
-) -> Iterator[Hands]:
+) -> Iterator[TaskWorkers]:
     """A subject in the workers of an executor."""
-    from verify.campaign.executors.gang import Gang
+    from verify.campaign.executors.remote_workers import RemoteWorkers
 
     if not isinstance(subject, str):
         raise InvalidInputError("executor", "must be given a subject by name: an object is in this process alone")
     if in_process:
         raise InvalidInputError("executor", "must not be given together with in_process: nobody could end its workers")
-    with Gang(executor, subject, time_limit, watch) as gang:
+    with RemoteWorkers(executor, subject, time_limit, watch) as workers:
 
         def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
             if tasks:
                 if subject == REFERENCE:
-                    gang.introduction()
-                yield from gang.results(tasks)
+                    workers.introduction()
+                yield from workers.results(tasks)
 
-        version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else gang.introduction()
-        yield Hands(version, results, gang.stop, gang.offers, machines=gang.machines)
+        version = version_of(load_subject(REFERENCE)) if subject == REFERENCE else workers.introduction()
+        yield TaskWorkers(version, results, workers.stop, workers.offers, machines=workers.machines)
 
 
 @contextmanager
@@ -69,7 +69,7 @@ def loaded(
     watch: Callable[[], None] | None,
     *,
     in_process: bool,
-) -> Iterator[Hands]:
+) -> Iterator[TaskWorkers]:
     """A subject in worker processes, or here.
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
@@ -89,7 +89,7 @@ def loaded(
                     crew.close()
                 return ()
 
-            yield Hands(version_of(load_subject(REFERENCE)), results, stop)
+            yield TaskWorkers(version_of(load_subject(REFERENCE)), results, stop)
     elif isinstance(subject, str) and subject != REFERENCE:
         with Crew(subject, jobs, time_limit, watch, in_process) as crew:
 
@@ -97,10 +97,10 @@ def loaded(
                 crew.close()
                 return ()
 
-            yield Hands(crew.version, crew.results, end, crew.offers or "")
+            yield TaskWorkers(crew.version, crew.results, end, crew.offers or "")
     else:
         here = load_subject(subject) if isinstance(subject, str) else subject
         require_stages(here, name_of(here))
-        yield Hands(
+        yield TaskWorkers(
             version_of(here), partial(run_here, subject=here, time_limit=time_limit), lambda: (), elsewhere=False
         )

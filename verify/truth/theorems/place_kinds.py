@@ -13,16 +13,16 @@ from spec.atlas import find
 from verify.truth.geometry import quadratic_of
 from verify.truth.theorems import (
     count_places,
-    letters,
     moving_places,
     residual_places,
     sequences,
     slope_places,
     step_places,
+    theorem_variables,
     toy_places,
 )
-from verify.truth.theorems.meaning import Values
-from verify.truth.theorems.scenes import Draft, Scene, from_draft
+from verify.truth.theorems.posed_problems import Draft, Scene, from_draft
+from verify.truth.theorems.statement_values import Values
 
 SIZES = ((1, 1, 0, 0), (1, 1, 1, 0), (1, 2, 1, 0), (1, 2, 1, 1), (2, 2, 2, 0), (1, 2, 2, 0), (2, 3, 2, 1))
 """n, m, active and inactive rows of drafted problems."""
@@ -155,42 +155,42 @@ RAMPS = _numbers("w", "eps", "z", "z_prime", "h", "h_prime", "lam", "lam_prime")
 
 def one(scene: Scene) -> Values:
     """Weights one: the premise of section 6c."""
-    return letters.of_multipliers(
+    return theorem_variables.of_multipliers(
         Scene(scene.problem, scene.x, scene.alpha, scene.spent | {"rho": (fmpq(1),) * len(scene.active)})
     )
 
 
 def across(scene: Scene) -> Values:
     """A direction of y that no row sees: rows are given no weight in it."""
-    found = letters.of_curvature(scene)
+    found = theorem_variables.of_curvature(scene)
     return found | {"P": lambda w: tuple(fmpq(0) * a for a in w)} if any(found["B"](found["v"])) else found
 
 
 KINDS: dict[str, Kind] = {
-    "point": _of_scene(letters.at_point, "left"),
-    "smooth point": _of_scene(letters.at_point, "left", "off_x", "off_y"),
-    "inactive weights": _of_scene(letters.with_inactive, "left", "rho_inactive"),
-    "minimiser": _of_scene(letters.at_minimiser),
-    "adjoint": _of_scene(letters.of_adjoint, "left"),
-    "all errors": _of_scene(letters.in_total, "left", "dl", "y_star_off"),
-    "all errors, smooth": _of_scene(letters.in_total, "left", "dl", "y_star_off", "off_x", "off_y"),
+    "point": _of_scene(theorem_variables.at_point, "left"),
+    "smooth point": _of_scene(theorem_variables.at_point, "left", "off_x", "off_y"),
+    "inactive weights": _of_scene(theorem_variables.with_inactive, "left", "rho_inactive"),
+    "minimiser": _of_scene(theorem_variables.at_minimiser),
+    "adjoint": _of_scene(theorem_variables.of_adjoint, "left"),
+    "all errors": _of_scene(theorem_variables.in_total, "left", "dl", "y_star_off"),
+    "all errors, smooth": _of_scene(theorem_variables.in_total, "left", "dl", "y_star_off", "off_x", "off_y"),
     "one multiplier": _of_scene(step_places.one_multiplier),
     "one row": _of_scene(step_places.one_row, "left", "y_star_off"),
     "linear part": _of_scene(step_places.linear_part, "dl"),
     "value part": _of_scene(step_places.value_part, "y_star_off"),
     "errors apart": _of_scene(step_places.errors_apart, "left", "dl", "y_star_off"),
     "change of gradient": _of_scene(step_places.change_of_gradient, "left"),
-    "multipliers": _of_scene(letters.of_multipliers, "dl"),
+    "multipliers": _of_scene(theorem_variables.of_multipliers, "dl"),
     "multipliers, weights one": _of_scene(one, "dl"),
-    "multipliers, any rows": _of_scene(lambda scene: letters.of_multipliers(scene, all_rows=True), "dl"),
-    "T2": _of_scene(letters.of_change, "dl"),
-    "T2, any rows": _of_scene(lambda scene: letters.of_change(scene, all_rows=True), "dl"),
-    "direction": _of_scene(letters.in_direction, "dx"),
-    "penalty system": _of_scene(letters.of_penalty_system, "left"),
-    "curvature": _of_scene(letters.of_curvature, "direction"),
+    "multipliers, any rows": _of_scene(lambda scene: theorem_variables.of_multipliers(scene, all_rows=True), "dl"),
+    "T2": _of_scene(theorem_variables.of_change, "dl"),
+    "T2, any rows": _of_scene(lambda scene: theorem_variables.of_change(scene, all_rows=True), "dl"),
+    "direction": _of_scene(theorem_variables.in_direction, "dx"),
+    "penalty system": _of_scene(theorem_variables.of_penalty_system, "left"),
+    "curvature": _of_scene(theorem_variables.of_curvature, "direction"),
     "across rows": _of_scene(across, "direction"),
-    "blend": _of_scene(letters.of_blend, "dx"),
-    "as written": _of_scene(letters.as_written, "left"),
+    "blend": _of_scene(theorem_variables.of_blend, "dx"),
+    "as written": _of_scene(theorem_variables.as_written, "left"),
     "moving weights": _of_scene(moving_places.moving_weights, *MOVING),
     "moving weights, active rows": _of_scene(moving_places.moving_active, *MOVING),
     "moving weights, any y": _of_scene(moving_places.free_point, *MOVING, "left"),

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from flint import arb, ctx
 
 from spec import InvalidInputError
-from verify.truth.theorems.gallina import Node, names
+from verify.truth.theorems.gallina import GallinaNode, names
 from verify.truth.theorems.library import LIBRARY, same
 
 Values: TypeAlias = dict[str, Any]
@@ -51,7 +51,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StatementOutcome:
     """What came of a statement at a place: ``missed`` are the premises that fail, counted from 0."""
 
     missed: tuple[int, ...] = ()
@@ -76,13 +76,13 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class TheoremStatement:
     """A statement ready to be evaluated."""
 
-    tree: Node
-    definitions: Mapping[str, Node] = field(default_factory=dict)
+    tree: GallinaNode
+    definitions: Mapping[str, GallinaNode] = field(default_factory=dict)
 
-    def at(self, values: Values, missed: tuple[int, ...] | None = None) -> Outcome:
+    def at(self, values: Values, missed: tuple[int, ...] | None = None) -> StatementOutcome:
         """Evaluate every premise and the conclusion; the conclusion alone where the premises missed are known."""
         before, ctx.prec = ctx.prec, PRECISION
         try:
@@ -90,8 +90,8 @@ class Statement:
             try:
                 leaves = tuple(_walk(self._spine, known, count))
             except (ArithmeticError, LookupError, TypeError) as error:  # TypeError: a vector is no number to halve
-                return Outcome(tuple(sorted(count.missed)), error=type(error).__name__)
-            return Outcome(tuple(sorted(count.missed)), leaves)
+                return StatementOutcome(tuple(sorted(count.missed)), error=type(error).__name__)
+            return StatementOutcome(tuple(sorted(count.missed)), leaves)
         finally:
             ctx.prec = before
 
@@ -130,7 +130,7 @@ class _Count:
 class _Premise:
     """A premise with what was decided of it: its letters, themselves, and whether it holds for them."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: GallinaNode) -> None:
         self.code, self.names = compiled(node), (*dict.fromkeys(names(node)), *_SAMPLED)
         self.decided: dict[tuple[int, ...], tuple[bool, list[Any]]] = {}
 
@@ -149,7 +149,7 @@ class _Premise:
 
 
 @lru_cache(maxsize=4096)
-def _premise(node: Node) -> _Premise:
+def _premise(node: GallinaNode) -> _Premise:
     return _Premise(node)
 
 
@@ -157,20 +157,20 @@ def _premise(node: Node) -> _Premise:
 class _Step:
     """A node of the conclusion's skeleton with the code of what it evaluates."""
 
-    node: Node
+    node: GallinaNode
     codes: tuple[CodeType, ...] = ()
     rest: tuple[_Step, ...] = ()
     premise: _Premise | None = None
 
     @classmethod
-    def of(cls, node: Node) -> _Step:
+    def of(cls, node: GallinaNode) -> _Step:
         parts = node.parts
         match node.kind:
             case "relation":
                 return cls(node, tuple(map(compiled, parts)))
             case "call" if parts[0].word == "derivable_pt_lim":
-                quotient = Node("call", parts=(Node("name", "slope"), parts[1], parts[2]))
-                return cls.of(Node("relation", "=", (quotient, parts[3])))
+                quotient = GallinaNode("call", parts=(GallinaNode("name", "slope"), parts[1], parts[2]))
+                return cls.of(GallinaNode("relation", "=", (quotient, parts[3])))
             case "implies":
                 return cls(node, (), (cls.of(parts[1]),), _premise(parts[0]))
             case "let":
@@ -209,7 +209,7 @@ def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
     return [Leaf("=", int(bool(eval(step.codes[0], known))), 1)]
 
 
-def _choices(node: Node, known: Values) -> Iterator[Values]:
+def _choices(node: GallinaNode, known: Values) -> Iterator[Values]:
     """What the variables are: as the place has them, shown by it (``witness``), or samples."""
     names = [name for name, _ in node.binders]
     if node.kind == "exists":
@@ -249,12 +249,12 @@ def related(sign: str, left: Any, right: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def compiled(node: Node) -> CodeType:
+def compiled(node: GallinaNode) -> CodeType:
     """The code of an expression or a relation."""
     return compile(_source(node), "<statement>", "eval")
 
 
-def _source(node: Node) -> str:
+def _source(node: GallinaNode) -> str:
     parts = [_source(part) for part in node.parts]
     match node.kind:
         case "numeral":

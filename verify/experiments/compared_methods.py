@@ -24,7 +24,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from f2csa_ref.algorithm_1 import Call, checked_oracle
+from f2csa_ref.algorithm_1 import OracleCall, checked_oracle
 from f2csa_ref.baselines.ds_blo import DsBloParameters
 from f2csa_ref.baselines.exact_parent import ParentParameters, PigdParameters
 from f2csa_ref.baselines.implicit_gradient import implicit_gradient
@@ -37,7 +37,7 @@ from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
-from verify.experiments.courses import Course
+from verify.experiments.benchmark_problems import Course
 from verify.experiments.prepared_contenders import prepared_method
 from verify.experiments.work import SAMPLE_X
 
@@ -96,7 +96,7 @@ class Contender:
         around = Surroundings(course.objectives, outer, alpha, samples, counts=counts)
         if self.name in READINGS:
             parameters = OracleParameters(N_g=samples) if "samples" in own else OracleParameters()
-            call = Call(alpha, READINGS[self.name], parameters)
+            call = OracleCall(alpha, READINGS[self.name], parameters)
             inner = own.get("inner", 1.0)
             return ClippedMomentum((_at_speed if self.fast else _algorithm_1)(course, call, counts, inner), outer)
         if self.name == PARENT:
@@ -167,7 +167,7 @@ READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERA
 Answers = Callable[[Vector, np.random.Generator], Vector]
 
 
-def _algorithm_1(course: Course, call: Call, counts: Counter[str], inner: float) -> Answers:
+def _algorithm_1(course: Course, call: OracleCall, counts: Counter[str], inner: float) -> Answers:
     if inner != 1.0:
         call = replace(call, tol=inner * FastOracle(course.problem, call).tol)
 
@@ -179,7 +179,7 @@ def _algorithm_1(course: Course, call: Call, counts: Counter[str], inner: float)
     return answer
 
 
-def _at_speed(course: Course, call: Call, counts: Counter[str], inner: float) -> Answers:
+def _at_speed(course: Course, call: OracleCall, counts: Counter[str], inner: float) -> Answers:
     oracle = FastOracle(course.problem, call)
     oracle.tol *= inner
 

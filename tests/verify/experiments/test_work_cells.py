@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from spec import InvalidInputError
-from verify.experiments.bench import Bench, Cell, _line, least_seconds
+from verify.experiments.work_cells import Bench, Cell, _line, least_seconds
 
 HEADER = {"experiment": "squares", "seed": 1}
-CELLS = [Cell("bench:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(3)]
+CELLS = [Cell("work_cells:least_seconds", {"call": None, "repeats": 0, "most_seconds": float(k)}) for k in range(3)]
 """With no repeats it answers infinity at once, whatever it is given."""
 
 
@@ -56,7 +56,7 @@ def test_workers_stay_for_the_next_stage_and_go_where_a_cell_fails() -> None:
     bench.perform("second", CELLS[1:])
     assert bench._pool is pool is not None
     with pytest.raises(AttributeError):
-        bench.perform("third", [Cell("bench:no_such_work", {"k": k}) for k in range(3)])
+        bench.perform("third", [Cell("work_cells:no_such_work", {"k": k}) for k in range(3)])
     assert bench._pool is None
     assert bench.perform("fourth", CELLS) == [float("inf")] * 3
 
@@ -107,7 +107,7 @@ def test_another_file_is_refused_and_kept(tmp_path: Path, text: str, resume: boo
 
 
 def test_cells_are_told_apart_by_what_they_do_and_with_what() -> None:
-    keys = {cell.key for cell in CELLS} | {Cell("bench:other", CELLS[0].arguments).key}
+    keys = {cell.key for cell in CELLS} | {Cell("work_cells:other", CELLS[0].arguments).key}
     assert len(keys) == 4
     assert Cell("a:b", {"x": 1, "y": 2}).key == Cell("a:b", {"y": 2, "x": 1}).key
 

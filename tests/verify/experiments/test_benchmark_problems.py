@@ -6,7 +6,7 @@ import numpy as np
 
 from f2csa_ref.lower_level import lower_level
 from f2csa_ref.solver.schedules import value_at
-from verify.experiments.courses import COUPLING, Course
+from verify.experiments.benchmark_problems import COUPLING, Course
 
 
 def test_the_coupled_box_moves_with_x() -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from spec.claims import load_claims
-from verify.report.heard import heard
+from verify.report.spoken_text import heard
 from verify.report.wording import typeset
 
 
