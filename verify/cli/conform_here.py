@@ -55,6 +55,8 @@ def require_together(asked: Conform) -> None:
     if asked.x is not None and len(asked.x) != len(asked.problem or ()):
         rule = f"must be given as often as --problem, {len(asked.problem or ())} times"
         raise InvalidInputError("--x", rule, len(asked.x))
+    if asked.trace and asked.command is not None:
+        raise InvalidInputError("--trace", "must go with --python: it reads Python source")
     if asked.force and asked.save_cases is None:
         raise InvalidInputError("--force", "must go with --save-cases")
     require_one_of("--reading", asked.reading, NAMED)

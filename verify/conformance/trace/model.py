@@ -10,7 +10,7 @@ from verify.evidence.model import FrozenData
 Say = Callable[[str], None]
 """Who is told what is looked for now."""
 TracedStage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "optimise"]
-"""StageCalls whose lines are looked for."""
+"""Stages whose lines are looked for."""
 
 
 class TracedLine(FrozenData):

@@ -11,6 +11,8 @@ from spec import InvalidInputError
 from tests.verify.conformance.test_author_letter import FOUND
 from tests.verify.conformance.trace.traced_subjects import WRONG, line_of, written
 from verify.cli.ci_output import CiOutput
+from verify.cli.conform_here import require_together
+from verify.cli.conform_options import Conform
 from verify.conformance import judge
 from verify.conformance.author_letter import told
 from verify.conformance.model import Conformance
@@ -77,6 +79,11 @@ def test_conform_finds_the_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (line,) = found.trace.lines
     assert line.place == f"traced_whole.py:{line_of(tmp_path, 'traced_whole', 'return direct')}"
     assert heard
+
+
+def test_a_program_has_no_python_line() -> None:
+    with pytest.raises(InvalidInputError, match="must go with --python"):
+        require_together(Conform(command="cat", trace=True))
 
 
 @pytest.mark.parametrize(
