@@ -21,7 +21,7 @@ NAMES = {
     "verify.conformance": ("outer",),
     "verify.conformance.random_stages": ("of_samples",),
     "verify.subjects": ("Call", "SubjectFaultError", "load_subject"),
-    "verify.subjects.protocol": ("Stages",),
+    "verify.subjects.protocol": ("StageCalls",),
     "verify.subjects.time_limits": ("timed_here",),
 }
 """What a script may use, by the module that has it; only what it does use is imported."""
@@ -33,7 +33,7 @@ LOADS = "load_subject("
 
 def script(load: str, lines: Sequence[str]) -> str:
     """Lines that ask ``subject``, with what they need before them; ``load`` is an expression that loads it."""
-    body = [f"loaded = {load}", "subject = Stages(loaded)", *lines]
+    body = [f"loaded = {load}", "subject = StageCalls(loaded)", *lines]
     text = "\n".join(body)
     imports = ["import numpy as np"]
     for module, names in NAMES.items():
@@ -59,7 +59,7 @@ def of_probe(probe: Probe, before: Sequence[Probe] = (), *, fault: SubjectFaultE
         tried = ["try:", f"    {asked}", "except SubjectFaultError as fault:", nothing, "    print(fault)"]
         limit = re.search(r"did not answer within ([0-9.e+-]+) s", str(fault))
         if limit is not None:
-            tried = ["subject = Stages(timed)", *tried]
+            tried = ["subject = StageCalls(timed)", *tried]
             tried = [f"with timed_here(loaded, {float(limit[1])!r}) as timed:", *(f"    {line}" for line in tried)]
         lines += tried
     else:
