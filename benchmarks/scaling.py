@@ -20,7 +20,7 @@ from pathlib import Path
 from verify.campaign.executors.remote_workers import SECONDS, WorkerShare, cut
 from verify.campaign.plan import Task
 from verify.campaign.workers import shares_runs
-from verify.report import times
+from verify.report.formats import times
 
 WORKERS = (1, 2, 10, 100, 1000, 10_000)
 HANDOVER = 0.0025

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 
 
 def ramp_h(h: Vector, h_width: float) -> Vector:
     """0 below ``-h_width``, 1 from 0 on, linear between; shape of ``h``."""
-    return np.clip(1.0 + h / h_width, 0.0, 1.0)
+    return (1.0 + h / h_width).clip(0.0, 1.0)
 
 
 def ramp_lam(lam: Vector, lam_width: float) -> Vector:
     """0 up to 0, 1 from ``lam_width`` on, linear between; shape of ``lam``."""
-    return np.clip(lam / lam_width, 0.0, 1.0)
+    return (lam / lam_width).clip(0.0, 1.0)
 
 
 def activation_weights(h: Vector, lam: Vector, *, h_width: float, lam_width: float) -> Vector:

@@ -36,6 +36,8 @@ class Stages:
         """The same as finite vectors of the right length, or a refusal that names the one that is not."""
         sizes = {"y_star": m, "lam": p, "rho": p, "y_penalty": m}
         given = {name: value for name, value in vars(self).items() if value is not None}
+        if not given:
+            return self
         return Stages(**{name: as_vector(value, sizes[name], f"given.{name}") for name, value in given.items()})
 
 
@@ -107,11 +109,11 @@ def oracle(
         y_star, lam = lower.y_star if y_star is None else y_star, lower.lam if lam is None else lam
 
     # Line 4.  rho_i = sigma_h(h_i) sigma_lam(lam_i), hence the smooth Lagrangian L.
-    rho = given.rho
+    rho, h_star = given.rho, q.h(x, y_star)
     if rho is None:
         h_width = parameters.h_width(reading, weights.inner_tol, q.B_norm)
-        rho = activation_weights(q.h(x, y_star), lam, h_width=h_width, lam_width=parameters.lam_width)
-    L = PenaltyLagrangian(q, x, weights, y_star, lam, rho, maps=lambda: solution_maps(q, x))
+        rho = activation_weights(h_star, lam, h_width=h_width, lam_width=parameters.lam_width)
+    L = PenaltyLagrangian(q, x, weights, y_star, lam, rho, maps=lambda: solution_maps(q, x), rows=h_star)
 
     # Line 5.  y = argmin_y L(x, y), stopped as the reading says; w = y - y* keeps the digits that count in h.
     if given.y_penalty is None:

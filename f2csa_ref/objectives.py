@@ -120,8 +120,9 @@ class AffineRows:
 
     def h(self, x: Vector, y: Vector) -> Vector:
         """Row values, summed in extended precision where affordable: alpha_2 = alpha**-4 amplifies their rounding."""
-        A, B = self._extended_rows
-        return np.asarray(A @ x - y @ B.T - self.b, dtype=np.float64)
+        A, B = self._extended_rows  # products by the method, on vectors of this precision: half of what @ takes
+        at_y = y @ B.T if y.ndim > 1 else B.dot(y.astype(B.dtype))
+        return np.asarray(A.dot(x.astype(A.dtype)) - at_y - self.b, dtype=np.float64)
 
     def grad_x_g_change(self, x: Vector, y: Vector, w: Vector) -> Vector:
         return self.grad_x_g(x, y + w) - self.grad_x_g(x, y)
@@ -298,8 +299,8 @@ class HolderObjectives(AffineRows):
 
 
 _METHODS = ("grad_x_f", "grad_y_f", "grad_x_g", "grad_y_g", "grad_x_g_change", "grad_y_g_change", "h")
-_known: dict[int, tuple[weakref.ref[Quadratic | Holder | Generated], Objectives]] = {}
 # By identity: hashing a problem would hash every exact entry. An entry goes when its problem goes.
+_known: dict[int, tuple[weakref.ref[Quadratic | Holder | Generated], Objectives]] = {}
 
 
 def objectives_of(problem: Problem | Objectives) -> Objectives:
@@ -308,14 +309,14 @@ def objectives_of(problem: Problem | Objectives) -> Objectives:
     Raises:
         InvalidInputError: If ``problem`` is neither.
     """
+    key, known = id(problem), _known.get(id(problem))
+    if known is not None and known[0]() is problem:
+        return known[1]
     if not isinstance(problem, Quadratic | Holder | Generated):
         missing = [name for name in _METHODS if not hasattr(problem, name)]
         if missing:
             raise InvalidInputError("problem", f"must be a spec.Problem or offer Objectives; {missing[0]} is missing")
         return problem
-    key, known = id(problem), _known.get(id(problem))
-    if known is not None and known[0]() is problem:
-        return known[1]
     exact = problem.quadratic if isinstance(problem, Generated) else problem
     doubles = HolderObjectives(exact) if isinstance(exact, Holder) else QuadraticObjectives(exact)
     _known[key] = (weakref.ref(problem, lambda _: _known.pop(key, None)), doubles)

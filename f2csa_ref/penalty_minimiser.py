@@ -93,7 +93,7 @@ def penalty_minimiser(
         tol = stopping_tolerance(lagrangian, reading)
     if not (0 <= tol < math.inf):
         raise InvalidInputError("tol", "must be >= 0 and finite", tol)
-    if (lagrangian.rho < 0).any():
+    if lagrangian.rho.min(initial=0.0) < 0:
         raise InvalidInputError("rho", "must be >= 0", float(lagrangian.rho.min()))
     with double_range(lagrangian.objectives):
         step = _row_steps(lagrangian) if parameters.preconditioner == "rows" else _plain_steps(lagrangian)
@@ -150,9 +150,11 @@ def _row_steps(lagrangian: PenaltyLagrangian) -> Step:
     if failed:
         raise np.linalg.LinAlgError("the rows' part of the Hessian is not positive definite")
 
+    potrs, scale = sp.dpotrs, np.array(s)
+
     def step(grad: Vector) -> Vector:
-        inner, _ = sp.dpotrs(factor, R @ grad)
-        moved: Vector = (grad - inner @ R) / s
+        moved: Vector = grad - potrs(factor, R.dot(grad))[0].dot(R)
+        moved /= scale
         return moved
 
     return step
@@ -205,17 +207,20 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
         if iteration == budget:
             break
         w_next = v - step(grad)
-        v, momentum = accelerated(w, w_next, momentum, uphill=bool(grad @ (w_next - w) > 0))
+        along = w_next - w
+        v, momentum = accelerated(w_next, along, momentum, uphill=grad.dot(along) > 0)
         w = w_next
     return stopped(best, best_norm, floor, budget, "budget")
 
 
-def accelerated(w: Vector, w_next: Vector, momentum: float, *, uphill: bool) -> tuple[Vector, float]:
-    """Where Nesterov's method looks next, and with what momentum."""
+def accelerated(w_next: Vector, along: Vector, momentum: float, *, uphill: bool) -> tuple[Vector, float]:
+    """Where Nesterov's method looks next, and with what momentum; ``along`` is the step to w_next from the last w."""
     if uphill:
         return w_next, 1.0
     momentum_next = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * momentum * momentum))
-    return w_next + ((momentum - 1.0) / momentum_next) * (w_next - w), momentum_next
+    ahead = ((momentum - 1.0) / momentum_next) * along
+    ahead += w_next
+    return ahead, momentum_next
 
 
 def _require_convex(lagrangian: PenaltyLagrangian, moved: Vector, changed: Vector, floor: float) -> None:
@@ -233,4 +238,4 @@ def _refuse_constants(lagrangian: PenaltyLagrangian) -> None:
 
 
 def _norm(vector: Vector) -> float:
-    return math.sqrt(float(vector @ vector))
+    return math.sqrt(vector.dot(vector))

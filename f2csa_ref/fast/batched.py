@@ -90,7 +90,7 @@ class BatchedOracle:
         >>> from spec import parse_problem
         >>> toy = parse_problem({"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]},
         ...                      "constraints": {"A": [[1]], "B": [[1]]}})
-        >>> BatchedOracle(toy, Call(alpha=0.1))(np.array([[1.0], [2.0]])).hypergradient.round(6)
+        >>> BatchedOracle(toy, OracleCall(alpha=0.1))(np.array([[1.0], [2.0]])).hypergradient.round(6)
         array([[0.990099],
                [0.990099]])
     """

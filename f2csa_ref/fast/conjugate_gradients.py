@@ -71,7 +71,7 @@ class HessianParts:
         made_for = self.weights
         if made_for is None or not (np.abs(weights - made_for) <= KEPT * np.minimum(weights, made_for)).all():
             self.prepare(weights)
-        return lambda v: M.forth(v) + (R @ v) @ R, self._precondition
+        return lambda v: M.forth(v) + R.dot(v).dot(R), self._precondition
 
     def prepare(self, weights: Vector | None) -> None:
         """Make the preconditioner of dense rows for these weights, shape (p,); ``None`` forgets it."""
@@ -92,7 +92,7 @@ class HessianParts:
         self.rows.tally.row_factorisations += 1
         U = sp.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
         inverse = self.inverse
-        return lambda v: inverse * v - (U @ v) @ U
+        return lambda v: inverse * v - U.dot(v).dot(U)
 
 
 def minimise(
@@ -105,31 +105,31 @@ def minimise(
     """
     w, taken = start, 0
     residual = -slope - product(w) if w.any() else -slope
-    norm = reached = math.sqrt(residual @ residual)
+    norm = reached = math.sqrt(residual.dot(residual))
     for _ in range(RESTARTS):
         z = precondition(residual)
-        p, rz = z, float(residual @ z)
+        p, rz = z, float(residual.dot(z))
         while norm > tol and taken < steps:
             Hp = product(p)
-            curved = float(p @ Hp)
+            curved = float(p.dot(Hp))
             if not curved > 0:
                 raise InvalidInputError("alpha", "must make the penalty Lagrangian strongly convex: lower it")
             step = rz / curved
             w = w + step * p
             residual -= step * Hp
             taken += 1
-            norm = math.sqrt(residual @ residual)
+            norm = math.sqrt(residual.dot(residual))
             if norm <= tol:
                 break
             z = precondition(residual)
-            rz, before = float(residual @ z), rz
+            rz, before = float(residual.dot(z)), rz
             if not rz < 1e8 * before:
                 break
             p = z + (rz / before) * p
         if not taken:
             break
         residual = -slope - product(w)
-        norm, before_norm = math.sqrt(residual @ residual), reached
+        norm, before_norm = math.sqrt(residual.dot(residual)), reached
         reached = norm
         if norm <= tol or taken >= steps or norm > 0.5 * before_norm:
             break

@@ -68,7 +68,7 @@ class Operator:
             return self.multiple * v if self.multiple else np.zeros(len(matrix), dtype=self.matrix.dtype)
         self.tally.products += 1
         self.tally.bytes_read += self._bytes
-        product: Vector = matrix @ v if self._symv is None else self._symv(1.0, self._transposed, v)
+        product: Vector = matrix.dot(v) if self._symv is None else self._symv(1.0, self._transposed, v)
         return product
 
     @property

@@ -92,7 +92,7 @@ class FastOracle:
         >>> from spec import parse_problem
         >>> toy = parse_problem({"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]},
         ...                      "constraints": {"A": [[1]], "B": [[1]]}})
-        >>> FastOracle(toy, Call(alpha=0.1))(np.ones(1)).hypergradient.round(6)
+        >>> FastOracle(toy, OracleCall(alpha=0.1))(np.ones(1)).hypergradient.round(6)
         array([0.990099])
     """
 

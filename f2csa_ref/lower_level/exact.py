@@ -29,6 +29,8 @@ from f2csa_ref.penalty_minimiser import accelerated
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 
+ROUNDED = 1e-14
+"""Residual up to which a polished pair is taken whatever it was before."""
 REFINEMENTS = 2
 """Steps of iterative refinement; the first already reaches rounding unless the KKT system is very ill-conditioned."""
 
@@ -48,7 +50,7 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
     size = length(c) / q.C_g + distance_to_rows(q, r)
     size = size if size > 0 else 1.0
     try:
-        y, lam = solve_program(q.g_yy / q.C_g, c / q.C_g, q.B, r, size=size, x=x)
+        y, lam = _scaled(q).solve(c / q.C_g, r, size=size, x=x)
     except LowerLevelError:
         if q.bounds is None:
             raise
@@ -74,8 +76,8 @@ def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -
     if polished is None:
         return found
     y, lam = polished
-    better = replace(found, y=y, lam=lam)
-    if better.residual > max(found.residual, 1e-14):
+    better = Candidate(q, found.x, y, lam, found.sizes)
+    if better.residual > ROUNDED and better.residual > found.residual:
         return found
     return better if (lam >= 0).all() else replace(found, y=y, lam=np.maximum(lam, 0.0))
 
@@ -83,6 +85,8 @@ def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -
 def distance_to_rows(q: Objectives, r: Vector) -> float:
     """Largest distance of a row B_i y = r_i from the origin."""
     lengths = row_lengths(q)[1]
+    if lengths.all():
+        return float((np.abs(r) / lengths).max())
     return float(np.divide(np.abs(r), lengths, out=np.zeros_like(r), where=lengths > 0).max())
 
 
@@ -101,16 +105,19 @@ def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tupl
     potrs, (factor, lower) = sp.dpotrs, q.g_yy_factor
 
     y, lam = np.zeros(len(c), dtype=G_wide.dtype), np.zeros(len(target), dtype=G_wide.dtype)
-    for _ in range(1 + REFINEMENTS):
-        top = (lam @ W_wide - c - G_wide @ y).astype(np.float64)
-        bottom = (target - W_wide @ y).astype(np.float64)
+    top, bottom = 0.0 - c, target
+    for refined in range(1 + REFINEMENTS):
+        if refined:
+            # The method, and not @: it sums in registers what @ sums in memory.
+            top = (lam.dot(W_wide) - c - G_wide.dot(y)).astype(np.float64)
+            bottom = (target - W_wide.dot(y)).astype(np.float64)
         # What cho_solve calls: it takes less than its wrapping.
         y_free, _ = potrs(factor, top, lower=lower)
         if not len(W):
             y = y + y_free
             continue
-        change, _ = potrs(R, bottom - W @ y_free, lower=False)
-        y, lam = y + y_free + spread @ change, lam + change
+        change, _ = potrs(R, bottom - W.dot(y_free), lower=False)
+        y, lam = y + y_free + spread.dot(change), lam + change
     multipliers = np.zeros(len(r))
     multipliers[working] = lam.astype(np.float64)
     return y.astype(np.float64), multipliers
@@ -142,6 +149,42 @@ SINGULAR_TOL = 1e-16
 _OPTIMAL, _INFEASIBLE = 1, -1
 
 
+class ScaledProgram:
+    """½ yᵀHy + cᵀy over B y >= r for one H, positive definite, of norm about 1, and one B, scaled to unit rows."""
+
+    def __init__(self, H: Matrix, B: Matrix) -> None:
+        lengths = np.linalg.norm(B, axis=1)
+        self.H, self.empty = H, lengths == 0
+        self.some_empty = bool(self.empty.any())
+        self.scale = np.where(self.empty, 1.0, lengths)
+        self.rows = -B / self.scale[:, None]
+
+    def solve(self, c: Vector, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
+        """As :func:`solve_program`."""
+        H, rows, scale = self.H, self.rows, self.scale
+        upper = -r / (scale * size)
+        if self.some_empty:
+            if (self.empty & (r > 0)).any():
+                raise _infeasible(x)
+            upper[self.empty] = 1.0
+        if len(c) >= PROXIMAL_FROM and installed():
+            found = proximal_program(H, c / size, rows, upper)
+            if found is not None:
+                return found[0] * size, found[1] * size / scale
+        y, _, flag, info = daqp.solve(H, c / size, rows, upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
+        if flag == _INFEASIBLE:
+            if not allowed(rows, upper):
+                raise _infeasible(x)
+            raise LowerLevelError(
+                "daqp took the rows for infeasible, which they are not: g or the rows are too ill-conditioned for it"
+            )
+        if flag != _OPTIMAL:
+            raise LowerLevelError(
+                f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
+            )
+        return y * size, info["lam"] * size / scale
+
+
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
     """Minimise ½ yᵀHy + cᵀy over B y >= r: y, and multipliers with H y + c = Bᵀ lam.
 
@@ -149,29 +192,18 @@ def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x:
     ``PROXIMAL_FROM`` on by proxsuite where it is installed and says that it solved the problem. Where no y satisfies
     the rows x is refused; where daqp gives up that is a :class:`LowerLevelError`.
     """
-    lengths = np.linalg.norm(B, axis=1)
-    empty = lengths == 0
-    if (empty & (r > 0)).any():
-        raise _infeasible(x)
-    scale = np.where(empty, 1.0, lengths)
-    upper = np.where(empty, 1.0, -r / (scale * size))
-    if len(c) >= PROXIMAL_FROM and installed():
-        found = proximal_program(H, c / size, -B / scale[:, None], upper)
-        if found is not None:
-            return found[0] * size, found[1] * size / scale
-    y, _, flag, info = daqp.solve(H, c / size, -B / scale[:, None], upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
-    if flag == _INFEASIBLE:
-        if not allowed(-B / scale[:, None], upper):
-            raise _infeasible(x)
-        raise LowerLevelError(
-            "daqp took the rows for infeasible, which they are not: g or the rows are too ill-conditioned for it"
-        )
-    if flag != _OPTIMAL:
-        raise LowerLevelError(
-            f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
-        )
-    lam = np.asarray(info["lam"], dtype=np.float64)
-    return np.asarray(y, dtype=np.float64) * size, lam * size / scale
+    return ScaledProgram(H, B).solve(c, r, size=size, x=x)
+
+
+_programs: WeakKeyDictionary[QuadraticObjectives, ScaledProgram] = WeakKeyDictionary()
+
+
+def _scaled(q: QuadraticObjectives) -> ScaledProgram:
+    """The program of the lower level in units of C_g, kept of a problem."""
+    known = _programs.get(q)
+    if known is None:
+        known = _programs[q] = ScaledProgram(q.g_yy / q.C_g, q.B)
+    return known
 
 
 def allowed(rows: Matrix, upper: Vector) -> bool:
@@ -208,7 +240,7 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     """
     q = objectives
     r = q.A @ x - q.b
-    eye = np.eye(q.m)
+    projection = ScaledProgram(np.eye(q.m), q.B)
     reach = distance_to_rows(q, r)
     y = v = np.zeros(q.m)
     momentum, since_best = 1.0, 0
@@ -219,7 +251,7 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
         grad = q.grad_y_g(x, v)
         free = v - grad / q.C_g
         size = float(np.linalg.norm(free)) + reach
-        y_next, multipliers = solve_program(eye, -free, q.B, r, size=size if size > 0 else 1.0, x=x)
+        y_next, multipliers = projection.solve(-free, r, size=size if size > 0 else 1.0, x=x)
         lam = q.C_g * multipliers
         here = Candidate(q, x, y_next, lam, sizes(q, x, y_next, lam))
         since_best += 1
@@ -227,8 +259,8 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
             best, since_best = here, 0
         if here.residual <= TARGET_RESIDUAL or since_best > STALL_WINDOW or not math.isfinite(here.residual):
             break
-        uphill = bool((v - y_next) @ (y_next - y) > 0)
-        v, momentum = accelerated(y, y_next, momentum, uphill=uphill)
+        along = y_next - y
+        v, momentum = accelerated(y_next, along, momentum, uphill=bool((v - y_next) @ along > 0))
         y = y_next
     if best is None or not best.residual <= ACCEPTED_SMOOTH_RESIDUAL:
         reached = math.inf if best is None else best.residual

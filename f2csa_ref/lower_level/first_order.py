@@ -65,11 +65,10 @@ def over_box(
         taken += 1
         free = v - grad(v) / C_g
         y_next = np.clip(free, *ends)
-        push, moved = C_g * (y_next - free), y_next - v
-        back = float(moved @ (y_next - y))
-        v, momentum = accelerated(y, y_next, momentum, uphill=back < 0)
+        push, moved, along = C_g * (y_next - free), y_next - v, y_next - y
+        v, momentum = accelerated(y_next, along, momentum, uphill=moved.dot(along) < 0)
         y = y_next
-        if float(moved @ moved) <= max(enough, ROUNDED * math.sqrt(float(y @ y))) ** 2:
+        if moved.dot(moved) <= max(enough, ROUNDED * math.sqrt(y.dot(y))) ** 2:
             break
     return FirstOrderPair(y, push, taken)
 
@@ -86,13 +85,14 @@ def over_rows(
     while gradients < steps:
         C, mu, momentum, v = q.C_g + beta * norm**2, q.mu_g, 1.0, y
         while gradients < steps:
-            slope = grad(v) - np.maximum(0.0, lam + beta * (r - B @ v)) @ B
+            slope = grad(v) - np.maximum(0.0, lam + beta * (r - B.dot(v))).dot(B)
             gradients, products = gradients + 1, products + 2
-            if float(slope @ slope) <= (inner * mu) ** 2:
+            if slope.dot(slope) <= (inner * mu) ** 2:
                 y = v
                 break
             y_next = v - slope / C
-            v, momentum = accelerated(y, y_next, momentum, uphill=float(slope @ (y_next - y)) > 0)
+            along = y_next - y
+            v, momentum = accelerated(y_next, along, momentum, uphill=slope.dot(along) > 0)
             y = y_next
         h = r - B @ y
         lam_next, products = np.maximum(0.0, lam + beta * h), products + 1

@@ -110,7 +110,7 @@ class Sizes:
 
 def length(vector: Vector) -> float:
     """Euclidean length."""
-    return math.sqrt(float(vector @ vector))
+    return math.sqrt(vector.dot(vector))
 
 
 def row_lengths(objectives: Objectives) -> tuple[Vector, Vector]:
@@ -133,7 +133,7 @@ def sizes(objectives: Objectives, x: Vector, y: Vector, lam: Vector, grad: float
     if grad is None:
         grad = length(q.grad_y_g(x, y)) + q.C_g * length(y)
     A_rows, B_rows = row_lengths(q)
-    grad = max(grad, float(np.max(B_rows * np.abs(lam))))
+    grad = max(grad, float((B_rows * np.abs(lam)).max()))
     y_size = max(length(y), grad / q.C_g)
     rows = A_rows * length(x) + B_rows * y_size + np.abs(q.b)
     multipliers = np.divide(grad, B_rows, out=np.full_like(B_rows, grad), where=B_rows > 0)
@@ -161,9 +161,9 @@ class Candidate:
         lam, h, whole = self.lam, self.h, self.sizes
         stationarity = np.abs(self.objectives.grad_y_g(self.x, self.y) - lam @ self.objectives.B)
         parts = (
-            _ratio(stationarity.max(keepdims=True), np.array([whole.gradient])),
-            0.0 if (h <= 0).all() else _ratio(np.maximum(h, 0.0), whole.rows),
-            0.0 if (lam >= 0).all() else _ratio(np.maximum(-lam, 0.0), whole.multipliers),
+            _part(stationarity.max(), whole.gradient),
+            0.0 if h.max() <= 0 else _ratio(np.maximum(h, 0.0), whole.rows),
+            0.0 if lam.min() >= 0 else _ratio(np.maximum(-lam, 0.0), whole.multipliers),
             _ratio(np.abs(lam * h), whole.rows * whole.multipliers),
         )
         return max(parts)
@@ -183,6 +183,11 @@ def on_rows(h: Vector, lam: Vector, whole: Sizes) -> tuple[Mask, Mask]:
     """Which rows are active, and which of them weakly; all (p,)."""
     active = np.abs(h) <= ACTIVE_TOL * whole.rows
     return active, active & (np.abs(lam) <= ACTIVE_TOL * whole.multipliers)
+
+
+def _part(part: float, whole: float) -> float:
+    """Part / whole, where 0 / 0 is 0."""
+    return float(part / whole) if whole > 0 else math.inf if part > 0 else 0.0
 
 
 def _ratio(part: Vector, whole: Vector) -> float:

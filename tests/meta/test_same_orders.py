@@ -12,8 +12,8 @@ from rich.console import Console
 import verify
 from verify.evidence.model import superscript
 from verify.evidence.undecided import rough
-from verify.report.corrections import corrections_in
-from verify.report.headline import headline, plain
+from verify.report.findings.corrections import corrections_in
+from verify.report.findings.headline import headline, plain
 from verify.report.report_files import Report
 from verify.report.site import story
 from verify.report.site.cell_numbers import CellNumber

@@ -54,7 +54,7 @@ from verify.evidence.budget import level_of, stated_noise
 from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.proofs.kernel.standings import proven_by
-from verify.report.identified import Identified
+from verify.report.findings.identified import Identified
 from verify.report.model import NAMED, Result
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described

@@ -12,8 +12,8 @@ from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import checks
 from verify.evidence.orders import claimed_order
+from verify.report.findings.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.model import NAMED, Result
-from verify.report.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED

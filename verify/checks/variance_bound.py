@@ -9,6 +9,7 @@ import scipy
 
 from spec import Noise
 from spec.exact import Vector
+from verify.checks.assumptions.stochastic_oracles import jumping_rate, may_jump
 from verify.checks.measuring.agreement import with_closed_form
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.premises import regular_truth
@@ -27,7 +28,6 @@ from verify.checks.measuring.samples import (
     variance_order,
 )  # fmt: skip
 from verify.checks.measuring.silence import require_noise
-from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.betting import VarianceBound
 from verify.evidence.correlations import CorrelationDecision, DirectionBound
 from verify.evidence.decisions import VarianceDecision

@@ -10,7 +10,7 @@ from spec.assertions import PaperAssertion, load_assertions
 from spec.claims import Claim, find
 from verify.cli import options
 from verify.cli.console import plain_console, print_json
-from verify.report.judged_assertions import decided
+from verify.report.findings.judged_assertions import decided
 
 
 def assertions(asked: options.Claims) -> None:

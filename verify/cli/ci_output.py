@@ -13,10 +13,10 @@ from spec.files import refuse_to_replace, write_files
 from verify.cli.console import printable
 from verify.cli.outlets import ON_GITHUB, Spoken
 from verify.cli.sources import require_one_of
-from verify.report.found_issues import Issue, SourceLine, SourceTree, issues_of, told
+from verify.report.findings.found_issues import Issue, SourceLine, SourceTree, issues_of, told
+from verify.report.formats.sarif import About, render_sarif
+from verify.report.formats.workflow_commands import commands_of
 from verify.report.report_files import Report
-from verify.report.sarif import About, render_sarif
-from verify.report.workflow_commands import commands_of
 
 if TYPE_CHECKING:
     from verify.conformance.model import Conformance

@@ -82,7 +82,7 @@ def _require_ours(out: Path, name: str) -> None:
 
 
 def _write(found: Experiment, asked: experiment_options.ExperimentOptions, reused: int) -> None:
-    from verify.report.experiment_page import files
+    from verify.report.formats.experiment_page import files
 
     paths = write_files(asked.out, files(found))
     if asked.as_json:

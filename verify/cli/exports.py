@@ -22,10 +22,10 @@ from verify.cli.console import print_json
 from verify.cli.sources import require_one_of
 from verify.conformance.model import Conformance
 from verify.conformance.vectors.model import Manifest, VectorFile
-from verify.report.badge import badge_of
-from verify.report.data_files import EvidenceData
+from verify.report.formats.badge import badge_of
+from verify.report.formats.data_files import EvidenceData
+from verify.report.formats.times import Times
 from verify.report.report_files import Report, report_schema, with_infinities
-from verify.report.times import Times
 from verify.subjects.wire.methods import to_runner_schema, to_subject_schema
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

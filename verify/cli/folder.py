@@ -12,7 +12,7 @@ from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
 from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.database import require_store
-from verify.report import times
+from verify.report.formats import times
 
 FRONT = "report.html"
 FILES = ("report.json", "evidence.json", FRONT, "report.md", "junit.xml", times.FILE)

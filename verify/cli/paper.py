@@ -19,7 +19,7 @@ from verify.proofs.paper.findings import PaperFinding, quoted
 from verify.proofs.paper.linting import MISSING_FILE, RULES, lint, missing_files
 from verify.proofs.paper.tex import read_source
 from verify.report import wording
-from verify.report.corrections import corrections_in, corrections_json, corrections_markdown
+from verify.report.findings.corrections import corrections_in, corrections_json, corrections_markdown
 
 REPORT = "must be a report.json, or a folder with one, such as `f2csa verify --out DIR` writes"
 DIFFERENCES = 5

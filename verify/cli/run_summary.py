@@ -12,10 +12,10 @@ from verify.campaign.baseline.judging import hold_verdicts
 from verify.cli.console import plain_console
 from verify.cli.folder import FRONT
 from verify.evidence.budget import EFFORT_STEP
-from verify.report.headline import headline
+from verify.report.findings.headline import headline
+from verify.report.formats.terminal import FEW, told
 from verify.report.model import Result
 from verify.report.report_files import Report
-from verify.report.terminal import FEW, told
 from verify.report.wording import counted
 from verify.verdict import Verdict
 

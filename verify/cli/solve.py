@@ -84,7 +84,7 @@ def run(asked: options.Solve) -> None:
     print_json(result(problem, report))
     sys.stdout.flush()
     if asked.plot is not None:
-        from verify.report.plots import draw_trace
+        from verify.report.figures.plots import draw_trace
 
         draw_trace(report.blocks, asked.plot)
 

@@ -19,9 +19,9 @@ from verify.cli import store_options
 from verify.cli.console import print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete, require_folder
 from verify.cli.run_summary import Ending, show
+from verify.report.findings.take_away import plots_of
 from verify.report.report_files import Report, render_json, write
 from verify.report.site.frame import SiteFrame
-from verify.report.take_away import plots_of
 
 
 def merge(asked: store_options.Merge) -> int:

@@ -34,7 +34,7 @@ from verify.cli.console import cores, ended_politely, print_json_text, printable
 from verify.cli.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
 from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show
-from verify.report import times
+from verify.report.formats import times
 from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE

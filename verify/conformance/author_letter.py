@@ -6,7 +6,7 @@ from verify.conformance.bugs.catalogue import BY_ID
 from verify.conformance.found import Diagnosis
 from verify.conformance.model import Conformance, effect_of
 from verify.conformance.trace.model import Trace
-from verify.report.letter import Letter, StageTold, WrongTold
+from verify.report.formats.letter import Letter, StageTold, WrongTold
 
 
 def told(found: Conformance) -> Letter:

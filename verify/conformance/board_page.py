@@ -9,7 +9,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from verify.conformance.entrants import Board, BoardProgram
-from verify.report.markdown import escape
+from verify.report.formats.markdown import escape
 from verify.report.signs import look
 from verify.report.site.cell_numbers import figure, word
 from verify.report.site.frame import stylesheet_text

@@ -283,7 +283,10 @@ def notes(measured: MeasuredCause) -> Iterator[str]:
     across = [c for c in ("lower-level", "weights") if c in measured.own and not silent]
     if across:
         words = _listed([WORDS[cause] for cause in across])
-        yield f"Inside its call it uses other values for {words} than its stages tell."
+        yield (
+            f"Handed {words}, it answers otherwise than when it makes them: inside its call it uses other values than "
+            "its stages tell, or something that hangs on how they are made."
+        )
 
 
 def _listed(names: list[str]) -> str:

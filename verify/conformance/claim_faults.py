@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from verify.conformance.claim_runs import JudgedClaims
 from verify.conformance.found import StageFinding
-from verify.report.asked_and_held import Coverage
+from verify.report.findings.asked_and_held import Coverage
 from verify.report.report_files import Report
 from verify.subjects.loading import offered
 

@@ -16,6 +16,7 @@ from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.memory.state_rules import StateRule
+from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug
@@ -41,6 +42,8 @@ from verify.subjects.protocol import StageCalls
 
 SINGLE_ROUNDINGS = 4.0
 """Roundings of its own precision by which two evaluations of a mutant may differ, relative to the size of the terms."""
+ROUNDS = 0.02
+"""Share of its own precision that an evaluation errs by in the middle, at least, where its size leads."""
 LIKELY = 0.75
 """Share of what chance allows, 4.5 standard errors, within which two laws are taken for the same."""
 
@@ -236,10 +239,26 @@ def _of_rounding_size(answers: list[StageAnswer], roundoff: float) -> bool:
     if not whole:
         return False
     allowed = SINGLE_ROUNDINGS * roundoff
-    return all(
+    within = all(
         bool((np.abs(a.got - a.probe.expected) <= a.probe.tolerance + allowed * np.asarray(a.probe.scale)).all())
         for a in whole
     )
+    return within and _errs_in_rows(whole, roundoff)
+
+
+def _errs_in_rows(answers: Iterable[StageAnswer], roundoff: float) -> bool:
+    """Whether the rows' summand, where it leads, errs by about this rounding: what is far more exact has another cause.
+
+    Differences of values, or decimals left out, err in line 6 too, and by less than single precision where rows lead.
+    """
+    shares = []
+    for a in answers:
+        c, scale = point_of(a.probe), np.asarray(a.probe.scale)
+        if c is not None:
+            leads = c.alpha_2 * np.abs(c.q.A.T) @ (c.rho * np.abs(c.h)) >= scale / 2
+            leads &= scale > 0
+            shares += [*(np.abs(a.got - a.probe.expected)[leads] / (roundoff * scale[leads]))]
+    return bool(shares) and float(np.median(shares)) >= ROUNDS
 
 
 def _match(mutant: Bug, matches: bool, worst: float, difference: float | None, compared: int) -> Match:

@@ -14,7 +14,7 @@ from spec.files import read_text
 from verify.campaign.baseline.storage import MAX_BYTES, load_report
 from verify.conformance.model import SCHEMA, Conformance
 from verify.evidence.model import FrozenData
-from verify.report.asked_and_held import Coverage
+from verify.report.findings.asked_and_held import Coverage
 from verify.report.report_files import Report
 
 ARGUMENT = "REPORTS"

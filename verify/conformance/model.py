@@ -14,8 +14,9 @@ from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction
 from verify.conformance.trace.model import Trace
 from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
-from verify.report.asked_and_held import Coverage
+from verify.report.findings.asked_and_held import Coverage
 from verify.report.report_files import Report
+from verify.report.wording import counted
 from verify.verdict import Verdict
 
 SCHEMA = "f2csa-conformance/1"
@@ -167,7 +168,7 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
         yield ""
     lines, several = found.trace or Trace(), len(found.diagnoses) > 1
     if several:
-        yield f"What is wrong, in {len(found.diagnoses)} stages, largest effect first:"
+        yield f"What is wrong, in {counted(len({d.stage for d in found.diagnoses}), 'stage')}, largest effect first:"
     for number, diagnosis in enumerate(found.diagnoses, 1):
         effect = "" if diagnosis.effect is None else f", {effect_of(diagnosis)}"
         yield (

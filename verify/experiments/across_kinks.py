@@ -1,7 +1,9 @@
 """``f2csa experiment kinks``: paths that cross kinks, end on them or start there; who ends at a Goldstein point.
 
 Here the smoothing of the paper should pay. In at most four dimensions the distance of 0 from ∂_δF is bracketed by
-proof, so that "ends at a Goldstein point" is certified, and so is its contrary.
+proof, so that "ends at a Goldstein point" is certified, and so is its contrary. Every method runs at its best
+implementation, with its own numbers tuned, and with the same numbers as its plain page, whose answers are the same but
+for their last digits and cost more.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from verify.experiments.compared_methods import (
     SSIGD,
     ZEROTH,
 )  # fmt: skip
-from verify.experiments.kinks_words import described, from_when
+from verify.experiments.kinks_words import PAGE, described, from_when
 from verify.experiments.method_runs import MethodRuns, with_common_lows
 from verify.experiments.model import Experiment, Row, Size
 from verify.experiments.tuning import TUNING_SEED, WHOLE, Budget, Judging, lowest, run_cell, trials, tuned
@@ -51,6 +53,8 @@ CALLS: dict[Size, int] = {"quick": 150, "whole": 300}
 SEEDS: dict[Size, int] = {"quick": 2, "whole": 5}
 TUNING_SEEDS: dict[Size, tuple[int, int]] = {"quick": (2, 2), "whole": (2, 3)}
 """Problems for tuning, of those that are not drawn and of those that are: draws differ more than starts."""
+ROUNDS: dict[Size, int] = {"quick": 1, "whole": 4}
+"""Single trials that follow those of a method's own numbers, past an end of what was tried or between."""
 POINTS: dict[Size, int] = {"quick": 8, "whole": 16}
 """Moments of a run at which the distance is followed, and at its start."""
 TUNING_POINTS = 4
@@ -65,26 +69,31 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     """All cells, then what they show."""
     names = QUICK if size == "quick" else tuple(PLACES)
     methods = {name: _methods(name) for name in names}
-    budget = Budget(CALLS[size], "calls")
+    budget, judging = Budget(CALLS[size], "calls"), replace(JUDGED, rounds=ROUNDS[size])
     for_tuning = {
         name: [kept_for_tuning(name, seed + TUNING_SEED + k) for k in range(TUNING_SEEDS[size][PLACES[name].d > 0])]
         for name in names
     }
-    taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size], JUDGED)
+    taken, tried = tuned(bench, for_tuning, methods, budget, LENGTHS[size], judging)
     judged = {name: [_drawn(name, seed + k) for k in range(SEEDS[size])] for name in names}
-    entrants = [(name, taken[name, method].contender(method)) for name in names for method in methods[name]]
+    entrants = [
+        (name, taken[name, method].contender(method, fast=beside != PAGE), beside)
+        for name in names
+        for method in methods[name]
+        for beside in ("", PAGE)
+    ]
     cells = [
         run_cell(at, entrant, seed + k, budget, points=POINTS[size], distances=POINTS[size] + 1)
-        for name, entrant in entrants
+        for name, entrant, _ in entrants
         for k, at in enumerate(judged[name])
     ]
     lows = lowest(bench, list(dict.fromkeys(at for group in judged.values() for at in group)))
     records = iter(bench.perform("runs", cells))
     runs = []
-    for name, entrant in entrants:
+    for name, entrant, beside in entrants:
         found = [next(records) for _ in judged[name]]
         known = [min(lows[at], *record["loss"]) for at, record in zip(judged[name], found, strict=True)]
-        runs.append(MethodRuns(name, entrant, found, known, float("nan"), taken[name, entrant.name]))
+        runs.append(MethodRuns(name, entrant, found, known, float("nan"), taken[name, entrant.name], beside))
     return described(with_common_lows(runs), tried, _setting(size), (size, seed))
 
 
@@ -122,7 +131,7 @@ def score(record: Mapping[str, Any], _low: float) -> float:
 
 
 JUDGED = Judging(
-    points=TUNING_POINTS, distances=TUNING_POINTS + 1, score=score,
+    fast=True, points=TUNING_POINTS, distances=TUNING_POINTS + 1, score=score,
     said="part of the calls until at the target, above 1 away from it",
 )  # fmt: skip
 
@@ -130,9 +139,9 @@ JUDGED = Judging(
 def _setting(size: Size) -> Row:
     return {
         "calls of each method's oracle": CALLS[size], "noise seeds and draws": SEEDS[size],
-        "Goldstein radius": RADIUS, "target of the distance": TARGET, "alpha": ALPHA,
+        "Goldstein radius": RADIUS, "target of the distance": TARGET, "alpha at first": ALPHA,
         "first-step lengths tried": f"{LENGTHS[size][-1]:.3g} to {LENGTHS[size][0]:.3g}, two a decade",
-        "pairs of length and further number tried a method": trials(LENGTHS[size]),
+        "trials of its numbers a method": trials(LENGTHS[size], ROUNDS[size]),
         "problems for tuning, not drawn and drawn": " and ".join(map(str, TUNING_SEEDS[size])),
         "tuned on": "other draws, or other starts of what is not drawn, by the distance and when it is at the target",
         "noise": "Gaussian on the quadratic terms, 0.01",

@@ -38,7 +38,7 @@ from spec.exact import Vector
 from spec.parameters import OracleParameters, OuterParameters
 from spec.reading import AS_WRITTEN, REPAIRED, Reading
 from verify.experiments.benchmark_problems import Course
-from verify.experiments.prepared_contenders import prepared_method
+from verify.experiments.prepared_contenders import PreparedTilted, prepared_method
 from verify.experiments.work import SAMPLE_X
 
 F2CSA, LITERAL = "F2CSA", "F2CSA, formulas as written"
@@ -114,7 +114,7 @@ class Contender:
         if self.name == PIGD:
             return self._of(PigdParameters(step_size=self.length / G, radius=factor * radius), around)
         if self.name == DESCENT:
-            return _Descent(self.length / G, power, around)
+            return _Descent(self.length / G, power, (_prepared_slope if self.fast else _page_slope)(around))
         gamma_1 = 1 / (9 * self.length)
         option: Literal["I", "II"] = "I" if self.name == DSBLO else "II"
         beta = tied_memory(self.length, radius) if self.further is None else self.further
@@ -165,6 +165,7 @@ READINGS: dict[str, Reading] = {F2CSA: REPAIRED, PRINTED_F2CSA: REPAIRED, LITERA
 
 
 Answers = Callable[[Vector, np.random.Generator], Vector]
+Slope = Callable[[Vector], Vector]
 
 
 def _algorithm_1(course: Course, call: OracleCall, counts: Counter[str], inner: float) -> Answers:
@@ -192,17 +193,30 @@ def _at_speed(course: Course, call: OracleCall, counts: Counter[str], inner: flo
     return answer
 
 
+def _prepared_slope(around: Surroundings) -> Slope:
+    answers = PreparedTilted(around)
+    return lambda x: answers(x, None, None)
+
+
+def _page_slope(around: Surroundings) -> Slope:
+    def answer(x: Vector) -> Vector:
+        found = implicit_gradient(around.objectives, x)
+        around.counts.update(found.counts)
+        return found.hypergradient
+
+    return answer
+
+
 class _Descent(Restoring):
     """Gradient descent on F, step r = 1, 2, … as long as the first over r^power."""
 
-    def __init__(self, step_size: float, power: float, around: Surroundings) -> None:
-        self.step_size, self.power, self.around = step_size, power, around
+    def __init__(self, step_size: float, power: float, slope: Slope) -> None:
+        self.step_size, self.power, self.slope = step_size, power, slope
 
     def start(self, x_0: Vector, rng: np.random.Generator) -> IterateState:  # noqa: ARG002  # draws nothing
         return IterateState.start(x_0)
 
     def step(self, state: IterateState, rng: np.random.Generator) -> None:  # noqa: ARG002  # draws nothing
-        found = implicit_gradient(self.around.objectives, state.x)
-        self.around.counts.update(found.counts)
+        grad = self.slope(state.x)
         step_size = self.step_size * (state.t + 1) ** -self.power
-        state.moved(state.x - step_size * found.hypergradient, found.hypergradient, 1)
+        state.moved(state.x - step_size * grad, grad, 1)

@@ -9,6 +9,7 @@ import numpy as np
 
 from verify.evidence.charts import Plot, Series
 from verify.experiments.answers.board_field import Field
+from verify.experiments.answers.board_table import by_problem
 from verify.experiments.answers.ours import F2CSA, IMPLICIT
 from verify.experiments.answers.race import COLD, FRESH, TOGETHER, UNIT, WALKING, WANTED
 from verify.experiments.curves import by
@@ -28,7 +29,7 @@ def described(rows: Rows, entrants: Field, size: Size, seed: int) -> Experiment:
         name="board", title="Who has the hypergradient first, at which error", lead=_lead(duels), size=size, seed=seed,
         setting=_setting(rows, entrants), sentences=tuple(_sentences(rows, duels, entrants)), findings=(),
         plots=tuple(_plots(rows, duels)),
-        rows=(*_standing(duels), *_by_entrant(rows), *_needs(rows), *(dict(row) for row in rows)),
+        rows=(*_standing(duels), *_by_entrant(rows), *by_problem(rows), *_needs(rows), *(dict(row) for row in rows)),
     )  # fmt: skip
 
 

@@ -19,23 +19,31 @@ LEAST_SHOWN, LANE = 1e-3, 10**-0.08
 ENOUGH = 5
 """Runs on a problem from which on a sentence speaks of all of them, or of who is soonest."""
 CONFIDENCE = 0.95
+PAGE = "page"
+"""What runs of a method's plain page stand beside its best as."""
 Groups = Mapping[str, Mapping[str, MethodRuns]]
 
 
 def described(runs: Sequence[MethodRuns], tried: Sequence[Row], setting: Row, which: tuple[Size, int]) -> Experiment:
     """The experiment's data with what they show."""
     groups: dict[str, dict[str, MethodRuns]] = {}
+    pages: dict[tuple[str, str], MethodRuns] = {}
     for one in runs:
-        groups.setdefault(one.variant, {})[one.name] = one
+        if one.beside == PAGE:
+            pages[one.variant, one.name] = one
+        else:
+            groups.setdefault(one.variant, {})[one.name] = one
     target = float(setting["target of the distance"] or 0.0)
     ends = {(v, name): Ends.of(one, target) for v, group in groups.items() for name, one in group.items()}
     size, seed = which
     return Experiment(
         name="kinks", title="Who ends at a Goldstein point where rows switch", lead=_lead(groups, ends), size=size,
-        seed=seed, setting=dict(setting), sentences=tuple(_sentences(groups, ends, setting)), findings=(),
+        seed=seed, setting=dict(setting), findings=(),
+        sentences=(*_sentences(groups, ends, setting), *_of_pages(groups, pages, target)),
         plots=tuple(_plots(groups, target)),
         rows=(
-            *_table(groups, ends), *tuned_pairs(groups), *(row for one in runs for row in one.rows(seed)), *tried,
+            *_table(groups, ends), *_work(groups, pages), *tuned_pairs(groups),
+            *(row for one in runs for row in one.rows(seed)), *tried,
         ),
     )  # fmt: skip
 
@@ -172,6 +180,41 @@ def _table(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> Iterator[Row
     for name in dict.fromkeys(name for group in groups.values() for name in group):
         row: Row = {"method": name}
         yield row | {v: ends[v, name].shown if (v, name) in ends else "" for v in groups}
+
+
+def _call(one: MethodRuns) -> float:
+    """Products of a call, the median run's."""
+    return float(np.median([r["products"][-1] / r["calls"][-1] for r in one.records if r["calls"][-1]] or [math.nan]))
+
+
+def _work(groups: Groups, pages: Mapping[tuple[str, str], MethodRuns]) -> Iterator[Row]:
+    """Method by problem: products that a call takes, at its best and as its page."""
+    for name in dict.fromkeys(name for group in groups.values() for name in group):
+        row: Row = {"products of a call, prepared and page": name}
+        for variant, group in groups.items():
+            both = [one for one in (group.get(name), pages.get((variant, name))) if one is not None]
+            row[variant] = " and ".join(f"{_call(one):.3g}" for one in both if math.isfinite(_call(one)))
+        if pages:
+            yield row
+
+
+def _of_pages(groups: Groups, pages: Mapping[tuple[str, str], MethodRuns], target: float) -> Iterator[str]:
+    """Whether a method's page ends as its best implementation does, seed by seed."""
+    pairs = [(groups[variant][name], page) for (variant, name), page in pages.items()]
+    both = [(a, b, one) for one, page in pairs for a, b in zip(one.records, page.records, strict=True)]
+    if not both:
+        return
+    parted = [one for a, b, one in both if _is_there(a, target) != _is_there(b, target)]
+    where = "".join(f"; they part on {one.variant} for {one.name}" for one in dict.fromkeys(parted))
+    yield (
+        "Every method runs as what is prepared once, and with the same numbers as its plain page: on "
+        f"{len(both) - len(parted)} of {len(both)} runs both end alike at the target or away{where}."
+    )
+
+
+def _is_there(record: Mapping[str, Any], target: float) -> bool:
+    ended = bool(record["at"]) and not record["stopped"]
+    return ended and record["upper"][-1] <= target and record["certified"][-1] == 1
 
 
 def _plots(groups: Groups, target: float) -> Iterator[Plot]:

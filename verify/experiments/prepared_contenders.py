@@ -74,8 +74,8 @@ class PreparedTilted:
         self.around, self.oracle = around, ImplicitOracle(_quadratic(around))
         _counted(around.counts, Tally(), self.oracle.tally)
 
-    def __call__(self, x: Vector, tilt: Vector, rng: np.random.Generator | None) -> Vector:
-        """The gradient (n,) at x under this tilt; f is sampled from ``rng``, exact if ``None``."""
+    def __call__(self, x: Vector, tilt: Vector | None, rng: np.random.Generator | None) -> Vector:
+        """The gradient (n,) at x under this tilt, if any; f is sampled from ``rng``, exact if ``None``."""
         before, samples = replace(self.oracle.tally), self.around.samples if rng is not None else 1
         found = self.oracle(x, tilt=tilt, rng=rng, samples=samples)
         _counted(self.around.counts, before, self.oracle.tally)

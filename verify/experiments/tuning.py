@@ -170,9 +170,14 @@ def tuned(
             },
         )
     if judging.rounds:
-        made.run("tuning, own numbers", {e: [(*made.best(e)[:2], (own,)) for own in OWN[e[1]]] for e in entries})
+        own = {e: [(*made.best(e)[:2], (value,)) for value in OWN[e[1]]] for e in entries if e[1] in OWN}
+        made.run("tuning, own numbers", own)
         for k in range(judging.rounds):
             made.run(f"tuning, round {k + 1}", {entry: [made.beyond(entry)] for entry in entries})
+        # A method without numbers of its own has as many trials past an end or between.
+        without = [entry for entry in entries if entry not in own]
+        for k in range(len(_OURS) if without else 0):
+            made.run(f"tuning, further round {k + 1}", {entry: [made.beyond(entry)] for entry in without})
     elif judging.further:
         made.run("tuning, neighbours", {entry: list(made.neighbours(entry)) for entry in entries})
     return {entry: made.taken(entry) for entry in entries}, [row for e in entries for row in made.rows(e)]

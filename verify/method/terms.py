@@ -17,9 +17,22 @@ from verify.method.summands import written_out
 LINES: dict[str, Procedure] = {"upper": "lagrangian", "lower": "lagrangian", "grad_f": "line_6", "grad_g": "line_6",
                                "c": "lower_level"}  # fmt: skip
 """Lines that terms name."""
+
+
+def turned(M: Vector) -> Vector:
+    """What it makes to transpose a matrix where it is square, and so fits; elsewhere nothing."""
+    return another(M, M.T)
+
+
+def another(M: Vector, other: Vector) -> Vector:
+    """What another matrix makes in the place of one, where it fits; elsewhere nothing."""
+    return other - M if M.shape == other.shape else np.zeros_like(M)
+
+
 TERM_FUNCTIONS: Space = FUNCTIONS | {
     "roll": np.roll, "sign": np.sign, "arange": np.arange, "lengths": lengths, "eye": np.eye, "triu": np.triu,
-    "tril": np.tril, "sort": np.sort, "cumsum": np.cumsum, "tanh": np.tanh, "round": np.round,
+    "tril": np.tril, "sort": np.sort, "turned": turned, "another": another,
+    "cumsum": np.cumsum, "tanh": np.tanh, "round": np.round,
 }  # fmt: skip
 """What a term's formula may call."""
 

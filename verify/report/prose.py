@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.reading import KEEPING
-from verify.report import user_lists, wording
-from verify.report.drawn_problems import sentences
+from verify.report import wording
+from verify.report.findings import user_lists
+from verify.report.findings.drawn_problems import sentences
+from verify.report.findings.outline import Outline, StatementOutline
 from verify.report.model import ReportData
-from verify.report.outline import Outline, StatementOutline
 
 
 def title(report: ReportData) -> str:

@@ -11,10 +11,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 
 from spec.files import write_files
 from verify.evidence.model import Point
-from verify.report import times
-from verify.report.data_files import data_files
+from verify.report.formats import times
+from verify.report.formats.data_files import data_files
+from verify.report.formats.terminal import told
 from verify.report.model import ReportData
-from verify.report.terminal import told
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -99,8 +99,8 @@ def rendered(report: ReportData) -> dict[str, str]:
     Raises:
         InvalidInputError: If the report was read without its evidence.
     """
-    from verify.report.junit import render_junit
-    from verify.report.markdown import render_markdown
+    from verify.report.formats.junit import render_junit
+    from verify.report.formats.markdown import render_markdown
     from verify.report.site.all_pages import site_files
 
     timeless = report.timeless

@@ -185,7 +185,7 @@ def test_a_solver_that_gives_up_is_not_a_solution(toy1, monkeypatch):
     # Bounds have a solver of their own.
     assert lower_level(toy1, np.ones(1)).method == "block-pivoting"
     # What the program says is held against the KKT conditions where nothing can be solved anew.
-    monkeypatch.setattr(exact, "solve_program", lambda *_, **__: (np.full(1, 0.9), np.zeros(1)))
+    monkeypatch.setattr(exact.ScaledProgram, "solve", lambda *_, **__: (np.full(1, 0.9), np.zeros(1)))
     monkeypatch.setattr(exact, "_polish", lambda *_: None)
     with pytest.raises(LowerLevelError, match="KKT residual"):
         lower_level(toy1, np.ones(1))

@@ -11,7 +11,7 @@ from verify.campaign.baseline.model import Baseline
 from verify.campaign.plan import DEFAULT_SEED, plan
 from verify.checks.measuring.case import checks, find_profile
 from verify.conformance import judge
-from verify.report.badge import badge_of
+from verify.report.formats.badge import badge_of
 from verify.report.prose import title
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.loading import name_of

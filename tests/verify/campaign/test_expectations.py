@@ -17,14 +17,14 @@ from verify.campaign.recheck.rechecking import recheck
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli.main import invoke
-from verify.report.badge import badge_of
-from verify.report.data_files import data_files
-from verify.report.found_issues import SourceTree, issues_of
-from verify.report.junit import render_junit
-from verify.report.markdown import render_markdown
+from verify.report.findings.found_issues import SourceTree, issues_of
+from verify.report.formats.badge import badge_of
+from verify.report.formats.data_files import data_files
+from verify.report.formats.junit import render_junit
+from verify.report.formats.markdown import render_markdown
+from verify.report.formats.sarif import About, render_sarif
 from verify.report.model import SKIPPED, ReportData
 from verify.report.report_files import Report, render_json
-from verify.report.sarif import About, render_sarif
 from verify.report.site.all_pages import site_files
 from verify.subjects import Call, ReferenceSubject
 from verify.verdict import Verdict

@@ -7,7 +7,7 @@ import importlib
 import pytest
 
 import verify
-from verify.report import times
+from verify.report.formats import times
 
 # The package's name for the function hides the module's.
 reference = importlib.import_module("f2csa_ref.many.hypergradient_runs")

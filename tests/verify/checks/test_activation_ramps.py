@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, verdict
-from verify.checks.activation_ramps import Ramps, kinks, largest_jump, largest_quotient, one_sided
+from verify.checks.lagrangian_gradient.activation_ramps import Ramps, kinks, largest_jump, largest_quotient, one_sided
 from verify.conformance.bugs.catalogue import find
 from verify.method.exact_player import exact_array, play
 from verify.method.lines import edited

@@ -12,7 +12,7 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, result, under, verdict
-from verify.checks.compact_domain import SIDE, Box, box_bounds, settled
+from verify.checks.assumptions.compact_domain import SIDE, Box, box_bounds, settled
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import PointValues
 from verify.verdict import Verdict, decide

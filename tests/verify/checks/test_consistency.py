@@ -10,8 +10,8 @@ import verify
 from spec import load_claims
 from spec.assertions import load_assertions
 from spec.extract import Extract, corrected_extract, load_extract
-from verify.checks.consistency import EVERYTHING, STEPS, UNUSED, counted
 from verify.checks.measuring.case import checks
+from verify.checks.text.consistency import EVERYTHING, STEPS, UNUSED, counted
 from verify.evidence.model import agrees
 from verify.proofs.paper.linting import RULES, lint
 

@@ -15,8 +15,8 @@ from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.claims import find
 from spec.exact import Vector
 from verify.campaign.run import run
-from verify.checks import convergence_runs
-from verify.checks.convergence_runs import LATE, _fall, apart, final_losses, steady_fall
+from verify.checks.experiments import convergence_runs
+from verify.checks.experiments.convergence_runs import LATE, _fall, apart, final_losses, steady_fall
 from verify.experiments.benchmark_problems import Course
 from verify.experiments.compared_methods import F2CSA, PRINTED_F2CSA, Contender
 from verify.experiments.tuning import Budget

@@ -6,7 +6,7 @@ import pytest
 
 from spec.atlas import find
 from verify.campaign.run import run
-from verify.checks.drawn_family import ON, readings_apart
+from verify.checks.experiments.drawn_family import ON, readings_apart
 from verify.truth.geometry import quadratic_of
 
 CLAIMS = [f"convergence-experiment/{name}" for name in ("data", "bounded-below", "tests-the-bounds")]

@@ -10,8 +10,8 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, number, under, verdict
-from verify.checks import lower_level_domain
-from verify.checks.lower_level_domain import solution_or_proof
+from verify.checks.assumptions import lower_level_domain
+from verify.checks.assumptions.lower_level_domain import solution_or_proof
 from verify.truth import lower_level
 from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.geometry import quadratic_of

@@ -12,8 +12,8 @@ from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, under, verdict
 from verify.campaign.plan import DEFAULT_SEED
+from verify.checks.lagrangian_gradient.multiplier_reach import ReachPair, dual_ascent, with_upper_slope
 from verify.checks.measuring.case import Case, find_profile
-from verify.checks.multiplier_reach import ReachPair, dual_ascent, with_upper_slope
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 from verify.truth import lower_level

@@ -9,8 +9,8 @@ import pytest
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, under, verdict
-from verify.checks import weights_in_x
 from verify.checks.goldstein_convergence import second_moment, splits
+from verify.checks.lagrangian_gradient import weights_in_x
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.finite_laws import mean
 from verify.truth.geometry import quadratic_of

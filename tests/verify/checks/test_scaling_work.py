@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from verify.campaign.run import run
-from verify.checks import scaling_work
+from verify.checks.experiments import scaling_work
 from verify.experiments.costs import EXACT, F2CSA, ITERATIVE, METHODS
 
 DIMS = (100, 200, 400, 800)

@@ -10,7 +10,7 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, number, under, verdict
-from verify.checks.smoothness_parts import optimal_pairs, parts_met
+from verify.checks.assumptions.smoothness_parts import optimal_pairs, parts_met
 from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
 

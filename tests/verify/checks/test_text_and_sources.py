@@ -12,9 +12,10 @@ from spec import load_claims
 from spec.atlas import find as find_instance
 from spec.extract import Passage, load_extract
 from spec.works import find, load_works
-from verify.checks import background, printed_experiments, related_rates
+from verify.checks.experiments import printed_experiments
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.extracted import orders_with
+from verify.checks.text import background, related_rates
 from verify.truth.geometry import quadratic_of
 from verify.verdict import decide
 

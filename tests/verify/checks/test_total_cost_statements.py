@@ -8,8 +8,9 @@ import pytest
 
 from tests.verify.checks.asking import found, stronger, verdict
 from tests.verify.own_results import own_results
-from verify.checks import inputs, larger_alpha, missing_hypotheses
-from verify.checks.missing_hypotheses import LEDGER, OF_THE_TOTAL, Missing
+from verify.checks import larger_alpha
+from verify.checks.assumptions import inputs, missing_hypotheses
+from verify.checks.assumptions.missing_hypotheses import LEDGER, OF_THE_TOTAL, Missing
 from verify.subjects import ReferenceSubject
 from verify.verdict import Verdict
 

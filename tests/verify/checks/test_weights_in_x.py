@@ -8,7 +8,7 @@ import pytest
 
 from spec.atlas import find
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, verdict
-from verify.checks.weights_in_x import MOVING, Maps
+from verify.checks.lagrangian_gradient.weights_in_x import MOVING, Maps
 from verify.truth.geometry import quadratic_of
 from verify.truth.point_values import derivative
 

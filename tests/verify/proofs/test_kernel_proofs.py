@@ -21,7 +21,7 @@ from verify.proofs.kernel.coq_sources import FOLDER, uncommented
 from verify.proofs.kernel.proof_record import RecordedDefinition
 from verify.proofs.kernel.standings import counts, standings
 from verify.proofs.kernel.theorems import Settled, TheoremTable, load_theorems, parse_table
-from verify.report.proven_page import page
+from verify.report.formats.proven_page import page
 
 TABLE = load_theorems()
 SMALL = ("hilbert.cauchy_schwarz",)
@@ -156,7 +156,9 @@ def test_what_is_refused_proves_nothing() -> None:
 
 def test_the_page_is_what_the_data_make() -> None:
     path = Path(__file__).parents[3] / "docs" / "theorems.md"
-    assert path.read_text(encoding="utf-8") == page(TABLE), "python -m verify.report.proven_page > docs/theorems.md"
+    assert path.read_text(encoding="utf-8") == page(TABLE), (
+        "python -m verify.report.formats.proven_page > docs/theorems.md"
+    )
 
 
 def test_the_command_without_coq(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,10 +13,10 @@ from rich.console import Console
 
 from spec.errors import InvalidInputError
 from verify.cli.folder import FILES
-from verify.report.junit import render_junit
-from verify.report.markdown import render_markdown
+from verify.report.formats.junit import render_junit
+from verify.report.formats.markdown import render_markdown
+from verify.report.formats.terminal import summary_table
 from verify.report.report_files import Report, render_json, report_schema, write
-from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 
 
@@ -86,7 +86,7 @@ def test_junit_names_drifts_beside_changed_verdicts(report: Report) -> None:
 
 
 def test_markdown_opens_with_what_needs_attention_and_folds_the_rest(report: Report, claims: dict) -> None:
-    from verify.report.markdown import render_markdown as render
+    from verify.report.formats.markdown import render_markdown as render
 
     text = render(report.model_copy(update={"changes": ("a note",)}), claims)
     assert "| **Bias of the hypergradient** `bias-bound` | ✗ refuted | ∎ supported, proven |" in text
@@ -105,7 +105,7 @@ def test_markdown_opens_with_what_needs_attention_and_folds_the_rest(report: Rep
 
 
 def test_markdown_fits_the_summary_page_of_a_job_whatever_the_report_holds(report: Report, claims: dict) -> None:
-    from verify.report.markdown import render_markdown as render
+    from verify.report.formats.markdown import render_markdown as render
 
     long = "finding " * 5000
     rows = [row.model_copy(update={"sentence": f"{k} " + "ε" * 4000, "claim": f"x{k}/y", "status": Verdict.REFUTED})

@@ -10,12 +10,12 @@ from spec.claims import Claim
 from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of, together
 from verify.report import prose, wording
-from verify.report.junit import render_junit
-from verify.report.markdown import render_markdown
-from verify.report.outline import StatementOutline, outline
+from verify.report.findings.outline import StatementOutline, outline
+from verify.report.findings.summary_row import SummaryRow
+from verify.report.formats.junit import render_junit
+from verify.report.formats.markdown import render_markdown
+from verify.report.formats.terminal import summary_table
 from verify.report.site.notebook import html_fragment
-from verify.report.summary_row import SummaryRow
-from verify.report.terminal import summary_table
 from verify.verdict import Verdict
 
 
@@ -70,7 +70,7 @@ def test_no_face_puts_as_written_over_what_is_not_said(claims, monkeypatch):
     assert "As written" not in section[: section.index("</summary>")]
     table = summary_table(report, told).table
     assert any("not in the text, follows from it; fails" in str(cell) for cell in table.columns[1].cells)
-    monkeypatch.setattr("verify.report.junit.load_claims", lambda: told)
+    monkeypatch.setattr("verify.report.formats.junit.load_claims", lambda: told)
     cases = {case.get("name"): case for case in ElementTree.fromstring(render_junit(report).encode()).iter("testcase")}
     output = cases["bias-bound/T1 [as-written] toy1"].find("system-out")
     assert output.text.startswith("not in the text, follows from it; fails: ")

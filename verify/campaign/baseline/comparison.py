@@ -28,7 +28,7 @@ from verify.campaign.baseline.drift import (
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import FrozenData
-from verify.report.identified import Identified
+from verify.report.findings.identified import Identified
 from verify.report.model import Result
 from verify.verdict import Verdict
 

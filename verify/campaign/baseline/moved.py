@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from verify.campaign.baseline.comparison import Change, Comparison, matched
 from verify.campaign.baseline.model import Baseline, Entry, Sweep
 from verify.evidence.model import superscript
-from verify.report.markdown import escape
+from verify.report.formats.markdown import escape
 from verify.report.wording import counted, interval, letter, listing, word
 
 MARK = "<!-- f2csa-verify -->"

@@ -18,7 +18,7 @@ from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES
-from verify.report.data_files import EVIDENCE, FILE, rejoined
+from verify.report.formats.data_files import EVIDENCE, FILE, rejoined
 from verify.report.model import FIRST_SCHEMA
 from verify.report.model import SCHEMA as REPORT
 from verify.report.report_files import Report

@@ -13,6 +13,7 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.atlas import find
 from spec.exact import Vector
+from verify.checks.assumptions.stochastic_oracles import jumping_rate, may_jump
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.iteration_runs import (
     call_of,
@@ -32,7 +33,6 @@ from verify.checks.measuring.samples import (
     second_moment,
     variance_order,
 )
-from verify.checks.stochastic_oracles import jumping_rate, may_jump
 from verify.evidence.intervals import quantile_interval
 from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence

@@ -12,6 +12,7 @@ from verify.conformance.blame.inner_stages import (
     MULTIPLES,
     OWN_WEIGHTS,
     WORDS,
+    MovingWeights,
     OwnWeights,
     ScaledMultipliers,
     WholeCall,
@@ -67,7 +68,7 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
     if not wrong and any(not a.excess <= 1 for a in answers if a.probe.given == WHOLE):
         return None
     asker, new = Asker(stages), list[str]()
-    agreeing = held_out = 0
+    agreeing, held_out, explained = 0, 0, set[Given]()
     for given, stage in INSIDE_STAGE.items():
         here = [a for a in answers if a.probe.given == given]
         if fits(wrong, here):
@@ -82,8 +83,13 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
         found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
         if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
             found = None
+        if found is None and new:
+            # What is explained is told; what the rest is not, is told beside it.
+            answers = [a for a in answers if a.probe.given in explained]
+            break
         if found is None:
             return Blame("hypergradient")
+        explained.add(given)
         wrong[_place_of(found, stage)] = found
         new.append(_place_of(found, stage))
         agreeing, held_out = agreeing + len(here) + len(held), held_out + len(held)
@@ -98,6 +104,8 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
 
 def _place_of(explanation: Explanation, stage: Probed) -> str:
     """Where an explanation stands in a chain: in a stage, or between two."""
+    if isinstance(explanation, MovingWeights):
+        return "moving"
     return "rows" if isinstance(explanation, HandedRows) else stage
 
 
@@ -158,6 +166,7 @@ def _inner_candidates(
         yield from single_minimiser_edits()
     elif stage == "activation":
         own = [OwnWeights(words) for words in OWN_WEIGHTS]
+        yield MovingWeights()
         if stages.offers("activation"):
             yield from handed_rows()
             yield from own

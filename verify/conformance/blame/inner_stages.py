@@ -20,7 +20,7 @@ from verify.conformance.probes import Probe
 
 WORDS = {
     "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
-    "penalty_minimiser": "in its penalty solve ", "hypergradient": "",
+    "penalty_minimiser": "in its penalty solve ", "moving": "", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6
@@ -81,6 +81,33 @@ class OwnWeights:
         if probe.stage != "activation" or lam is None:
             return probe.expected
         return OWN_WEIGHTS[self.words](probe.h, np.asarray(lam), probe.h_width)
+
+
+@dataclass(frozen=True)
+class MovingWeights:
+    """An oracle call that differentiates its own weights along x, which the paper holds still; all stages are right."""
+
+    @property
+    def sentence(self) -> str:
+        """The summand."""
+        return "ρ is not held still: line 6 = the right one + ½α₂·Aᵀ(ρ′∘h(x,ỹ)²), ρ′ being the slope of ρ in h(x,ỹ*)"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def added(self, probe: Probe, h_width: float) -> Vector:
+        """The derivative of ½α₂·Σρh² in what ρ makes of x, the pair held still, shape (n,)."""
+        c = point_of(probe)
+        if c is None:
+            return np.zeros(len(probe.x))
+        slope = ((c.h_star > -h_width) & (c.h_star < 0)) / h_width * np.clip(c.lam / c.lam_width, 0.0, 1.0)
+        return np.asarray(0.5 * c.alpha_2 * c.q.A.T @ (slope * c.h**2))
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """What such an oracle call answers."""
+        return play(probe, {"moving": self}) if probe.stage == "hypergradient" else probe.expected
 
 
 OWN_WEIGHTS: dict[str, Callable[[Vector, Vector, float], Vector]] = {

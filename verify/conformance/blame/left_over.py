@@ -9,10 +9,13 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
 
+COMPUTED: Mapping[Stage, str] = {"lower_level": "y_star", "activation": "rho", "penalty_minimiser": "y_penalty"}
+"""Stages that an oracle call computes where it is not given what they make."""
 AS_SAID = 10.0
 """Tolerances within which an answer is what an explanation says."""
 RELATIVELY = 1e-9
@@ -34,6 +37,12 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     # Where noise has an explanation of its own, answers under given normals follow it.
     noise = "samples" in wrong
     off = [a for a in seen.of(stage) if not a.excess <= 1 and not (noise and a.probe.needs_draws)]
+    dark, hanging = set[Stage](), 0
+    if stage == "hypergradient":
+        dark = {name for name in COMPUTED if name not in named and any(not a.excess <= 1 for a in seen.of(name))}
+        in_the_dark = [a for a in off if any(a.probe.call.stages[COMPUTED[name]] is None for name in dark)]
+        hanging, off = len(in_the_dark), [a for a in off if not any(a is other for other in in_the_dark)]
+        named = _by_stage(named)
     played = [(answer, said) for answer in off if (said := _said(answer, stage, named)) is not None]
     if not played:
         return ""
@@ -41,12 +50,23 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     rest = [miss for miss, (answer, said) in zip(misses, played, strict=True) if not _is(answer, said)]
     silent = len(off) - len(played)
     unforeseen = f"; {silent} more it does not foresee" if silent else ""
+    if hanging:
+        words = " and ".join(name.replace("_", " ") for name in COMPUTED if name in dark)
+        unforeseen += f"; {hanging} more compute their {words}, which nothing here explains"
     if not rest:
         return f"It gives all {len(played)} answers that are off, to within {max(misses):.1g}{unforeseen}."
     return (
         f"This is not all: {len(rest)} of the {len(played)} answers that are off are not as it says, and up to "
         f"{max(rest):.2g} is left unexplained{unforeseen}."
     )
+
+
+def _by_stage(named: dict[str, Explanation]) -> dict[str, Explanation]:
+    """An explanation of whole calls as what it says of each stage: calls with stages given show the rest alone."""
+    whole = named.get("hypergradient")
+    if not isinstance(whole, WholeCall):
+        return named
+    return {name: found for name, found in named.items() if name != "hypergradient"} | dict(whole.stages)
 
 
 @np.errstate(all="ignore")

@@ -70,7 +70,8 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
             return None
         given = {"y_star": pair[0], "lam": pair[1]} | given
     h = q.A @ x - q.B @ given["y_star"] - q.b
-    if "rho" not in given:
+    makes_weights = "rho" not in given
+    if makes_weights:
         rho = _weights((probe, replace(probe, call=replace(call, **given))), wrong, h, given["lam"])
         if rho is None:
             return None
@@ -88,6 +89,9 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
             y = other
         given["y_penalty"] = y
     answer = around.estimate(given["y_penalty"], call.reading.dual_term) + noise
+    moving: object = wrong.get("moving")
+    if makes_weights and isinstance(moving, MovingRows):
+        answer = answer + moving.added(_asked(probe, "hypergradient", answer, given), _h_width(probe))
     if "hypergradient" not in wrong:
         return np.asarray(answer)
     return wrong["hypergradient"].answer(_asked(probe, "hypergradient", np.asarray(answer), given))
@@ -125,6 +129,14 @@ def _weights(asked_at: tuple[Probe, Probe], wrong: Mapping[str, Explanation], h:
     call = replace(probe.call, lam=lam, parameters=probe.call.parameters.model_copy(update={"lam_width": lam_width}))
     asked = _asked(replace(probe, call=call), "activation", rho, {})
     return wrong["activation"].answer(replace(asked, problem=None, h=h, h_width=h_width))
+
+
+@runtime_checkable
+class MovingRows(Protocol):
+    """What line 6 has besides where a call makes the weights itself, and they move with x."""
+
+    def added(self, probe: Probe, h_width: float) -> Vector:
+        """The summand, shape (n,), all stages of the probe being given."""
 
 
 @runtime_checkable

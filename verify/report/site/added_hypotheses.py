@@ -13,8 +13,8 @@ from markupsafe import Markup
 from spec.claims import Claim
 from spec.files import Frozen
 from verify.report import wording
-from verify.report.hypothesis_ledger import Hypothesis, ledgers
-from verify.report.outline import ReadingOutline
+from verify.report.findings.hypothesis_ledger import Hypothesis, ledgers
+from verify.report.findings.outline import ReadingOutline
 from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.failure_causes import put, told_as
 from verify.report.site.frame import SiteFrame

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from verify.report import wording
-from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.proven import DERIVED, firm_order, proven_in
+from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.proven import DERIVED, firm_order, proven_in
 from verify.report.site.added_hypotheses import (
     AddedHypothesis,
     OtherHypothesis,

@@ -20,8 +20,8 @@ from verify.evidence.model import (
     superscript,
 )
 from verify.report import wording
+from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline
 from verify.report.signs import MIXED, PROVEN, SHADES, look
 from verify.report.site.number_signs import EXACT, FITTED, NARROW, ROUGH, bracketed, rung_sign, signed
 from verify.verdict import Verdict

@@ -10,9 +10,10 @@ from markupsafe import Markup
 from spec.claims import Statement
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.proofs.kernel.standings import standings
-from verify.report import assumed_laws, prose, wording
+from verify.report import prose, wording
+from verify.report.findings import assumed_laws
+from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import evidence_words
 from verify.report.site.cell_numbers import CellNumber, bare

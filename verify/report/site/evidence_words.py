@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from verify.evidence.model import Counterexample
-from verify.report import assumed_laws, wording
+from verify.report import wording
+from verify.report.findings import assumed_laws
+from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline
 
 SHOWN_BYTES = 6_000
 """Longest problem file printed in a page; ``report.json`` has every one in full."""

@@ -18,8 +18,8 @@ from spec.claims import Bound
 from spec.files import Frozen
 from spec.reading import Choice, find_choice
 from verify.report import wording
-from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.repairs import implies
+from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.repairs import implies
 from verify.report.site.cell_numbers import CellNumber, bare
 from verify.report.site.frame import FOLDER, SiteFrame
 from verify.report.wording import typeset

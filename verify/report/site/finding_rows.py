@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from verify.report import wording
-from verify.report.outline import ReadingOutline, StatementOutline
-from verify.report.proven import standing_of
+from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.proven import standing_of
 from verify.report.site.cell_numbers import CellNumber, spelt
 from verify.report.site.failure_causes import Cause, CauseFinding, change, findings
 from verify.report.site.frame import SiteFrame

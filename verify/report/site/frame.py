@@ -14,11 +14,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from spec.claims import Claim, load_claims
-from verify.report import mathml, prose, proven, wording
-from verify.report.drawing import Drawing
+from verify.report import mathml, prose, wording
+from verify.report.figures.drawing import Drawing
+from verify.report.figures.plots import stylesheet
+from verify.report.findings import proven
+from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.model import NAMED, ReportData, Result
-from verify.report.outline import Outline, ReadingOutline, StatementOutline, outline
-from verify.report.plots import stylesheet
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import number_signs
 from verify.report.site.cell_numbers import CellNumber

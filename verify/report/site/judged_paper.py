@@ -11,9 +11,9 @@ from spec.argument import ArgumentPassage, load_argument
 from spec.assertions import GRANTED, IN_THE_TEXT, PaperAssertion, load_assertions
 from spec.claims import Statement, find, load_claims
 from verify.report import wording
-from verify.report.judged_assertions import KINDS, decided
+from verify.report.findings.judged_assertions import KINDS, decided
+from verify.report.findings.outline import StatementOutline
 from verify.report.model import NAMED
-from verify.report.outline import StatementOutline
 from verify.report.signs import look
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.cell_numbers import CellNumber

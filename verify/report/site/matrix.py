@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verify.report import wording
-from verify.report.outline import StatementOutline
-from verify.report.proven import proven_in
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.proven import proven_in
 from verify.report.signs import PROVEN
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.cell_numbers import CellNumber

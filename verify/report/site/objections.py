@@ -17,8 +17,8 @@ from spec.formulas import choices_within
 from spec.reading import find_choice
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
+from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline, StatementOutline
 from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.axes import axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.report.outline import Outline, StatementOutline
+from verify.report.findings.outline import Outline, StatementOutline
 
 STAGES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("assumptions", "Assumptions", ("smoothness", "lipschitz-solution", "stochastic-oracles")),

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.report import wording
+from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline
 from verify.report.site.powers import drawn_powers
 from verify.report.site.slope_plot import decade_label
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from verify.report import drawn_problems, prose, user_lists, wording
-from verify.report.hypothesis_ledger import ledgers
-from verify.report.judged_assertions import judged_assertions
-from verify.report.proof_breaks import proof_breaks
+from verify.report import prose, wording
+from verify.report.findings import drawn_problems, user_lists
+from verify.report.findings.hypothesis_ledger import ledgers
+from verify.report.findings.judged_assertions import judged_assertions
+from verify.report.findings.proof_breaks import proof_breaks
 from verify.report.site import glossary
 from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 

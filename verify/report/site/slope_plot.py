@@ -10,11 +10,11 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
+from verify.report.figures.spoken_text import heard
+from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.powers import drawn_powers
-from verify.report.spoken_text import heard
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0

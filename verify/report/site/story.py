@@ -5,10 +5,10 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from verify.report import wording
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.proven import proven_in
 from verify.report.model import NAMED
-from verify.report.outline import StatementOutline
 from verify.report.prose import standing
-from verify.report.proven import proven_in
 from verify.report.site import cell_numbers
 from verify.report.site.answer import answer, tallied
 from verify.report.site.failure_causes import Cause, causes

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from verify.report import user_lists, wording
-from verify.report.outline import ReadingOutline, StatementOutline
+from verify.report import wording
+from verify.report.findings import user_lists
+from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
 from verify.report.site.living.phrases import switches

@@ -12,7 +12,7 @@ import pytest
 import verify
 from spec import InvalidInputError
 from verify.campaign.executors import named, remote_workers
-from verify.report import times
+from verify.report.formats import times
 
 distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install distributed")
 # Its own warnings are its own; what a campaign decides is compared byte for byte.

@@ -18,7 +18,7 @@ from verify.campaign.executors.remote_workers import RemoteWorkers
 from verify.campaign.plan import fault, plan
 from verify.campaign.workers import shares_runs
 from verify.checks.measuring.case import find_profile
-from verify.report import times
+from verify.report.formats import times
 from verify.subjects import ReferenceSubject
 
 CLAIMS = ["bias-bound/T3", "stochastic-oracles/noise-reaches-gradient"]

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.scaling import HANDOVER, longest, main, ordered, simulate, tasks_of
 from verify.campaign.executors.remote_workers import cut
-from verify.report.times import Times
+from verify.report.formats.times import Times
 
 COSTS = {f"bias-bound/T3|repaired|i{k}": 0.01 * (1 + k % 7) for k in range(300)}
 SHARED = {f"goldstein-convergence|only:{k}|absolute-fixed": 0.6 for k in range(3)}

@@ -17,7 +17,7 @@ from tests.verify.campaign.recheck.forgeries import CLAIMS, NUMBERS, Forgery, fo
 from tests.verify.campaign.recheck.tamperings import Data, certified, result
 from verify.campaign.recheck.displaced_subject import Displaced
 from verify.cli.main import invoke
-from verify.report.data_files import data_files
+from verify.report.formats.data_files import data_files
 from verify.report.model import ReportData
 from verify.report.report_files import render_json
 

@@ -63,8 +63,8 @@ def module_of(task: Task) -> str:
 
 
 def test_a_changed_check_concerns_its_own_claims_alone(copied, tasks, before) -> None:
-    found = changed(copied, "verify/checks/related_rates.py", tasks, before)
-    assert found == {task for task in tasks if module_of(task) == "verify.checks.related_rates"}
+    found = changed(copied, "verify/checks/text/related_rates.py", tasks, before)
+    assert found == {task for task in tasks if module_of(task) == "verify.checks.text.related_rates"}
     assert 0 < len(found) < len(tasks) / 10
 
 
@@ -73,7 +73,7 @@ def test_what_everything_runs_through_concerns_everything(file, copied, tasks, b
     assert changed(copied, file, tasks, before) == set(tasks)
 
 
-@pytest.mark.parametrize("file", ["verify/report/drawing.py", "verify/cli/main.py", "verify/campaign/run.py"])
+@pytest.mark.parametrize("file", ["verify/report/figures/drawing.py", "verify/cli/main.py", "verify/campaign/run.py"])
 def test_what_nothing_depends_on_concerns_nothing(file, copied, tasks, before) -> None:
     assert changed(copied, file, tasks, before) == set()
 

@@ -30,7 +30,7 @@ from verify.campaign.store.merging import ContradictionError, merge
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli.main import invoke
-from verify.report import times
+from verify.report.formats import times
 
 QUICK = ["--profile", "smoke", "--instance", "toy1", "--instance", "toy2", "--jobs", "1"]
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
-from verify.report.reading_sets import LiteralReading, ReadingSet
+from verify.report.findings.reading_sets import LiteralReading, ReadingSet
 from verify.report.report_files import Report
 from verify.report.site.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.answer import _kindest, answer, asked, numeral, tallied

@@ -9,7 +9,7 @@ import pytest
 from spec.claims import ORDER, load_claims
 from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of
-from verify.report.outline import outline
+from verify.report.findings.outline import outline
 from verify.report.report_files import Report
 from verify.report.site.frame import SiteFrame
 from verify.report.site.paper_stages import STAGES, staged

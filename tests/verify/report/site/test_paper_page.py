@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from spec.argument import load_argument
 from spec.assertions import PaperAssertion, load_assertions
 from spec.claims import find, load_claims
+from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import ReportData, Result
 from verify.report.site import cell_numbers as numbers
 from verify.report.site.all_pages import all_pages
 from verify.report.site.frame import SiteFrame
 from verify.report.site.judged_paper import ABSENT, ASIDE, AT_ODDS, SAID, WORST_FIRST, judged_paper
 from verify.report.site.paper_page import answer, body, page_alone, pages, set_words
-from verify.report.summary_row import SummaryRow
 
 ENTRIES = load_assertions().assertions
 STATEMENTS = {full: statement for claim in load_claims().values() for full, statement in claim.statements()}

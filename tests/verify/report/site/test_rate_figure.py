@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.verify.report.site.story_reports import ALPHAS, FELL, HELD, comparison, rate, report, result
 from verify.evidence.model import Point, RateEvidence
+from verify.report.findings.outline import outline
 from verify.report.model import Result
-from verify.report.outline import outline
 from verify.report.site.rate_figure import SPARK, RateFigure, compared, power, rate_figure, spark
 
 _PATH = re.compile(r'<path class="s-(\w+)" d="M([^"]+)"')

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from spec.claims import Assertion, Bound
 from tests.verify.report.conftest import sweep
 from verify.evidence.model import Point, RateEvidence
+from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.outline import ReadingOutline
 from verify.report.site.cell_numbers import CellNumber, number_of
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict

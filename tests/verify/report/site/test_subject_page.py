@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.verify.report.site.story_reports import FELL, HELD, report, result
-from verify.report.letter import Letter, StageTold, WrongTold
+from verify.report.formats.letter import Letter, StageTold, WrongTold
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.report.site import subject_page

@@ -6,10 +6,10 @@ import pytest
 
 from spec.claims import load_claims
 from spec.files import write_files
+from tests.verify.report.formats.test_experiment_page import FOUND
 from tests.verify.report.site.browser import CHROMIUM, DESK, PHONE, Seen, Visit, visit
 from tests.verify.report.site.story_reports import FELL, both, failing, report
-from tests.verify.report.test_experiment_page import FOUND
-from verify.report.experiment_page import files
+from verify.report.formats.experiment_page import files
 from verify.report.site.all_pages import site_files
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")

@@ -23,6 +23,7 @@ from verify.conformance.blame.noise.noise_spots import (
     BOTH,
     COUNTED_F,
     COUNTED_G,
+    COUNTS,
     EXACTLY,
     HELD_OUT_F,
     HELD_OUT_G,
@@ -111,7 +112,7 @@ def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blam
     """What is wrong with matrix noise alone."""
     for source in sources:
         drawn = [spot.draw(stages) for spot in matrix_spots(source, FIRST)]
-        blame = _confirmed(stages, matrix_laws(source, drawn), drawn, matrix_spots(source, LATER))
+        blame = _confirmed(stages, matrix_laws(source, drawn), drawn, matrix_spots(source, LATER, COUNTS))
         if blame is not None:
             yield blame
 

@@ -48,8 +48,11 @@ class MatrixSpot(Spot):
         """The call without its normals."""
         probe = self.at.probe
         noise = Noise(model="matrix", sigma_f=self.sigma_f, sigma_g=self.sigma_g)
-        call = replace(probe.call, draws=None)
+        counted = probe.call.parameters.model_copy(update={"N_g": self.N_g})
+        call = replace(probe.call, draws=None, parameters=counted)
         id_ = f"matrix/{self.seed}/{self.sigma_f}/{self.sigma_g}"
+        if self.N_g != probe.call.parameters.N_g:
+            id_ += f"/N_g={self.N_g}"
         return StageSetting(
             id_, "hypergradient_samples", with_noise(probe.problem, noise), probe.x, call, self.at.quiet
         )
@@ -65,14 +68,15 @@ class MatrixSpot(Spot):
         return DrawnSpot(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
 
 
-def matrix_spots(source: Source, seeds: Sequence[int]) -> tuple[MatrixSpot, ...]:
-    """One a seed, with that seed's scales, alpha and N_g."""
+def matrix_spots(source: Source, seeds: Sequence[int], counts: Sequence[int] = ()) -> tuple[MatrixSpot, ...]:
+    """One a seed, with that seed's scales, alpha and N_g, or with ``counts`` in turn for N_g."""
     found = []
-    for seed in seeds:
+    for k, seed in enumerate(seeds):
         call, noise = drawn_call(seed, "matrix").call, drawn_call(seed, "matrix").problem.noise
         own: Any = noise.sigma_f if source == "f" else noise.sigma_g
         scales = (own, 0 * own) if source == "f" else (0 * own, own)
-        found.append(MatrixSpot(call.alpha, *scales, call.parameters.N_g, seed=seed))
+        N_g = counts[k % len(counts)] if counts else call.parameters.N_g
+        found.append(MatrixSpot(call.alpha, *scales, N_g, seed=seed))
     return tuple(found)
 
 
@@ -93,10 +97,10 @@ class MatrixLaw:
     @property
     def sentence(self) -> str:
         """The law beside the right one."""
-        return (
-            f"under matrix noise the standard deviation of the noise of {self.source} is {self._words} "
-            f"where {RIGHT[self.source]._words} belongs" + (f": {self.batch.words}" if self.batch.words else "")
-        )
+        told, right = f"under matrix noise the standard deviation of the noise of {self.source} is", RIGHT[self.source]
+        if self.batch.words:
+            return f"{told} not {right._words}: {self.batch.words}"
+        return f"{told} {self._words} where {right._words} belongs"
 
     @property
     def _words(self) -> str:
@@ -104,8 +108,7 @@ class MatrixLaw:
             return "0"
         names = (("α", self.alpha), (f"σ_{self.source}", self.power), (self.size, self.of_size))
         number = [] if self.number == 1 else [f"({self.number:.3g} ± {max(self.number * self.error, 1e-3):.1g})"]
-        root = "" if self.batch.words else "/√N_g"
-        return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + root
+        return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + "/√N_g"
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: a law of random numbers answers no single probe."""

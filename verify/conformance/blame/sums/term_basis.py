@@ -38,17 +38,23 @@ _FOR: dict[Space, dict[str, tuple[tuple[str, float], ...]]] = {
         "x": (("f_xx", 0.0), ("g_xx", 0.0), ("", 0.1), ("f_xyᵀ", 0.5), ("g_xyᵀ", 0.5)),
         "y": (("f_xy", 0.0), ("g_xy", 0.0), ("f_xyᵀ", 0.3), ("g_xyᵀ", 0.3), ("g_xy g_yy⁻¹", 0.3),
               ("f_xy g_yy⁻¹", 0.5), ("f_yy", 0.5), ("g_yy", 0.5), ("", 0.4),
-              ("(g_xy read column by column − g_xy)", 0.3), ("(f_xy read column by column − f_xy)", 0.4)),
-        "rows": (("Aᵀ", 0.0), ("Bᵀ", 0.3), ("A", 0.3), ("", 0.5), ("g_xy g_yy⁻¹Bᵀ", 0.4), ("A₊ᵀ", 0.5)),
+              ("(g_xy read column by column − g_xy)", 0.3), ("(f_xy read column by column − f_xy)", 0.4),
+              ("(f_xyᵀ − f_xy where it is square)", 0.3), ("(g_xyᵀ − g_xy where it is square)", 0.3)),
+        "rows": (("Aᵀ", 0.0), ("Bᵀ", 0.3), ("A", 0.3), ("", 0.5), ("g_xy g_yy⁻¹Bᵀ", 0.4), ("A₊ᵀ", 0.5),
+                 ("(A − Aᵀ where A is square)", 0.3), ("(Bᵀ − Aᵀ where both are of one size)", 0.3)),
     },
     "y": {
-        "x": (("f_xyᵀ", 0.0), ("g_xyᵀ", 0.0), ("f_xy", 0.3), ("g_xy", 0.3), ("", 0.4)),
+        "x": (("f_xyᵀ", 0.0), ("g_xyᵀ", 0.0), ("f_xy", 0.3), ("g_xy", 0.3), ("", 0.4),
+              ("(f_xy − f_xyᵀ where it is square)", 0.3), ("(g_xy − g_xyᵀ where it is square)", 0.3)),
         "y": (("f_yy", 0.0), ("g_yy", 0.0), ("", 0.1), ("f_xy", 0.5), ("g_xy", 0.5)),
-        "rows": (("Bᵀ", 0.0), ("Aᵀ", 0.3), ("B", 0.3), ("", 0.5), ("B₊ᵀ", 0.5)),
+        "rows": (("Bᵀ", 0.0), ("Aᵀ", 0.3), ("B", 0.3), ("", 0.5), ("B₊ᵀ", 0.5),
+                 ("(B − Bᵀ where B is square)", 0.3), ("(Aᵀ − Bᵀ where both are of one size)", 0.3)),
     },
 }  # fmt: skip
 """For each space, the matrices in front of vectors of each kind, with the cost of each."""
-_WEIGHED = {"Aᵀ": 1.0, "Bᵀ": 1.0, "A": 0.0, "B": 0.0}
+_WEIGHED = {"Aᵀ": 1.0, "Bᵀ": 1.0, "A": 0.0, "B": 0.0} | {
+    name: 0.0 for space in _FOR for name, _ in _FOR[space]["rows"] if " where " in name
+}
 """Matrices with row weights; with 0 only plain ones and ρ."""
 
 

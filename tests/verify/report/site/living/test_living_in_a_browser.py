@@ -17,7 +17,7 @@ from spec import Reading
 from tests.verify.cli.test_main import run
 from tests.verify.report.site.browser import AXE, CHROMIUM, DESK, PHONE, Visit, visit
 from tests.verify.report.site.living.page_script import NO_SCRIPT, NODE, POINTS, Answer, ask, ask_browser
-from verify.checks.multiplier_reach import ReachPair
+from verify.checks.lagrangian_gradient.multiplier_reach import ReachPair
 from verify.report.site.frame import LIVING
 from verify.report.site.living.erring_stages import DUAL_TERMS, LAM_WIDTH, ErringPlace
 from verify.report.site.living.states_of_alpha import PLACES, TEXTS, living_place

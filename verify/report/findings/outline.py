@@ -1,0 +1,333 @@
+"""The report's outline: claims with their steps, each under its readings, joined with what the run found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from spec.claims import Assertion, Claim, Premise, Statement, load_claims
+from verify.evidence.model import PremiseEvidence, RateEvidence
+from verify.report import wording
+from verify.report.findings.hypothesis_ledger import Need, needs
+from verify.report.findings.reading_sets import ReadingSet, reading_set
+from verify.report.findings.summary_row import SmallestCounterexample, SummaryRow
+from verify.report.model import NAMED, ReportData, Result
+from verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class ReadingOutline:
+    """One statement under one reading; its status is empty where nothing was run."""
+
+    claim: str
+    reading: str
+    status: str
+    sentence: str
+    assertion: Assertion | None
+    results: tuple[Result, ...]
+    """One an instance: the deciding one, those that came out otherwise, the rest."""
+    instances: Mapping[str, int]
+    """How many instances gave each verdict."""
+    smallest: SmallestCounterexample | None = None
+    reproduce: str = ""
+    statement: Statement | None = None
+    literal: ReadingSet | None = None
+    """Of the text as written, where its words allow several readings."""
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.claim, self.reading)
+
+    @property
+    def title(self) -> str:
+        return wording.reading_title(self.reading, self.statement)
+
+    @property
+    def word(self) -> str:
+        """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
+        word = wording.told(self.status, self.statement, self.reading)
+        if self.literal is None or self.literal.parts:
+            return word
+        judged = [one for one in self.literal.literal if not one.is_unjudged]
+        count, barred = len(judged), sum(one.is_barred for one in judged)
+        left = f", {unjudged} not judged" if (unjudged := len(self.literal.literal) - count) else ""
+        left = f", {barred} cannot be met{left}" if barred < count and barred else left
+        if self.is_mixed:
+            failing = f", {sum(one.fails for one in judged)} fail" if left else ""
+            return f"{self.literal.holding} of {len(self.literal.literal)} readings hold{failing}{left}"
+        if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in judged)):
+            return f"{word}: refuted in {fails} of {count} readings{left}"
+        alike = sum(one.status == self.status for one in judged)
+        return (
+            f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
+        ) + left
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether it holds under some literal readings and not under all that are judged."""
+        literal = self.literal
+        return literal is not None and not literal.parts and 0 < literal.holding < literal.judged
+
+    @property
+    def is_told(self) -> bool:
+        """Whether its word says more than its status does: where it holds in part, or cannot be met in part."""
+        barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
+        return self.is_mixed or not self.counts or (barred and self.status != Verdict.VACUOUS)
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
+        asked = not wording.asks_of_experiment(self.statement)
+        return asked and (self.said or self.reading == "repaired")
+
+    @property
+    def said(self) -> bool:
+        """Whether this is what the text says, in words or by taking it for granted."""
+        return wording.is_said(self.statement)
+
+    @property
+    def choice(self) -> str:
+        return wording.choice_of(self.reading)
+
+    def claimed_exponent(self, evidence: RateEvidence) -> float | None:
+        """The exponent asserted for the variable of a sweep, if there is one."""
+        if self.assertion is None or evidence.role != "conclusion":
+            return None
+        power = self.assertion.bound.exponents.get(evidence.variable)
+        return None if power is None else float(power)
+
+    @property
+    def toward(self) -> str:
+        """Where the swept variable tends."""
+        return "zero" if self.assertion is None else self.assertion.bound.toward
+
+
+@dataclass(frozen=True)
+class PremiseOutline:
+    """A hypothesis and, under each named reading, what became of it."""
+
+    premise: Premise
+    findings: Mapping[str, tuple[str, str]]
+    """By reading: ``(state, words)``; the state is ``met``, ``partly``, ``broken``, ``impossible`` or ``quiet``."""
+
+
+@dataclass(frozen=True)
+class StatementOutline:
+    """A claim or a proof step."""
+
+    id: str
+    title: str
+    statement: Statement | None
+    named: Mapping[str, ReadingOutline]
+    isolated: tuple[ReadingOutline, ...]
+    premises: tuple[PremiseOutline, ...] = ()
+    steps: tuple[StatementOutline, ...] = ()
+    kind: str = ""
+    unchecked: bool = False
+    """On record, but nothing checks it yet; a statement neither checked nor unchecked was not in this run."""
+    literal: ReadingSet | None = None
+    """How it fares under every literal reading of its words, where they leave a choice open."""
+    left_open: str = ""
+    """Why nothing can decide it."""
+
+    @property
+    def anchor(self) -> str:
+        return anchor(self.id)
+
+    @property
+    def checked(self) -> bool:
+        """Whether the run says how it came out."""
+        return bool(self.named or self.isolated)
+
+    @property
+    def readings(self) -> tuple[ReadingOutline, ...]:
+        return (*self.named.values(), *self.isolated)
+
+    @property
+    def missing(self) -> str:
+        """The status that stands for all readings where there is no verdict; empty if it was not in this run."""
+        return wording.LEFT_OPEN if self.left_open else wording.NOT_CHECKED if self.unchecked else ""
+
+    def fallen(self, reading: str) -> tuple[StatementOutline, ...]:
+        """Its steps that are refuted, as written those that the text makes."""
+        found = [(step, step.named[reading]) for step in self.steps if reading in step.named]
+        return tuple(step for step, entry in found if entry.status == "REFUTED" and entry.counts)
+
+    @property
+    def refutations(self) -> str:
+        """How many of its steps fell: ``3 refuted as written, 1 repaired``; empty if none did."""
+        counts = {reading: len(self.fallen(reading)) for reading in NAMED}
+        parts = [f"{count} {wording.reading_title(reading).lower()}" for reading, count in counts.items() if count]
+        return f"refuted: {', '.join(parts)}" if parts else ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The whole report in order, and its counts."""
+
+    claims: tuple[StatementOutline, ...]
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By named reading: how many statements have each status."""
+    unchecked: int = 0
+    instances: int = 0
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """As ``counts``, of the literal reading of statements that the text does not make."""
+    left_open: int = 0
+    outside: int = 0
+    """How often the paper's experiment, as written, falls outside an assumption."""
+
+    @property
+    def reading_sets(self) -> tuple[ReadingSet, ...]:
+        """Statements whose words allow several readings, in order."""
+        sets = (entry.literal for entry in self.statements)
+        return tuple(found for found in sets if found is not None and len(found.literal) > 1)
+
+    @property
+    def statements(self) -> tuple[StatementOutline, ...]:
+        """Claims and steps in one line."""
+        return tuple(entry for claim in self.claims for entry in (claim, *claim.steps))
+
+
+def anchor(claim: str, reading: str = "") -> str:
+    """The id of a statement's section, unique in the page: ``bias-bound.T1.repaired``."""
+    return ".".join(part for part in (*claim.split("/"), *reading.split(":")) if part)
+
+
+def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Outline:
+    """Join a report with the claims on record, those of ``spec`` by default.
+
+    Statements that were not in the run are left out, but for a claim of which a step was; ids without a claim are
+    kept, under their bare name.
+    """
+    claims = load_claims() if claims is None else claims
+    rows: dict[str, dict[str, SummaryRow]] = {}
+    for row in report.summary:
+        rows.setdefault(row.claim, {})[row.reading] = row
+    results: dict[tuple[str, str], list[Result]] = {}
+    for result in report.results:
+        results.setdefault((result.claim, result.reading), []).append(result)
+        rows.setdefault(result.claim, {})
+    ids = [name for name in claims if any(full.split("/")[0] == name for full in rows)]
+    ids += [name for name in dict.fromkeys(full.split("/")[0] for full in rows) if name not in claims]
+    made = []
+    needed = needs(report.summary, claims)
+    for name in ids:
+        claim = claims.get(name)
+        statements = dict(claim.statements()) if claim else {}
+        run = [full for full in rows if full.split("/")[0] == name]
+        full_ids = [full for full in statements if full in run] + [full for full in run if full not in statements]
+        known = needed.get(name, {})
+        entries = [_statement(full, statements.get(full), rows.get(full, {}), results, known) for full in full_ids]
+        steps = tuple(entry for entry in entries if entry.id != name)
+        head = next((entry for entry in entries if entry.id == name), None)
+        head = head or _statement(name, claim, {}, results, known)
+        kind = wording.place(claim) if claim else ""
+        made.append(_with_parts(replace(head, steps=steps, kind=kind), claim))
+    return _counted(tuple(made), report)
+
+
+def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline:
+    """The claim with the parts in its set of readings that fail under every reading of their own."""
+    if claim is None or head.literal is None or not head.literal.alone:
+        return head
+    fallen = [step for step in head.fallen("as-written") if step.id in claim.parts("as-written")]
+    always = tuple(step.id for step in fallen if step.literal is None or step.literal.fails_throughout)
+    literal, written = replace(head.literal, parts=always), head.named["as-written"]
+    shown = replace(written, literal=literal if written.literal else None)
+    return replace(head, literal=literal, named={**head.named, "as-written": shown})
+
+
+def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
+    every = Outline(claims).statements
+    counts = {
+        reading: Counter(
+            wording.MIXED if entry.named[reading].is_mixed else entry.named[reading].status
+            for entry in every
+            if reading in entry.named and entry.named[reading].counts
+        )
+        for reading in NAMED
+    }
+    written = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
+    placed = [entry for entry in written if wording.asks_of_experiment(entry.statement)]
+    return Outline(
+        claims,
+        {reading: count for reading, count in counts.items() if count},
+        sum(entry.unchecked for entry in every),
+        len({result.instance for result in report.results}),
+        Counter(entry.status for entry in written if not entry.said),
+        sum(bool(entry.left_open) for entry in every),
+        sum(entry.status == "REFUTED" for entry in placed),
+    )
+
+
+def _statement(
+    full: str,
+    statement: Statement | None,
+    rows: Mapping[str, SummaryRow],
+    results: Mapping[tuple[str, str], list[Result]],
+    known: Mapping[str, Need],
+) -> StatementOutline:
+    run = [reading for claim, reading in results if claim == full]
+    names = [name for name in dict.fromkeys([*rows, *run]) if name]
+    readings = {
+        name: _reading(full, name, statement, rows.get(name), results.get((full, name), []))
+        for name in sorted(names, key=lambda name: NAMED.index(name) if name in NAMED else len(NAMED))
+        if name not in rows or rows[name].status not in (wording.NOT_CHECKED, wording.LEFT_OPEN)
+    }
+    named = {name: entry for name, entry in readings.items() if name in NAMED}
+    isolated = tuple(entry for name, entry in readings.items() if name.startswith("only:"))
+    premises = tuple(
+        PremiseOutline(premise, {name: _finding(premise, name, named.get(name)) for name in NAMED})
+        for premise in (statement.premises if statement else ())
+    )
+    title = statement.title if statement else full
+    unchecked = any(row.status == wording.NOT_CHECKED for row in rows.values())
+    left_open = next((row.sentence for row in rows.values() if row.status == wording.LEFT_OPEN), "")
+    statuses = {name: entry.status for name, entry in readings.items()}
+    judged = {name: entry.results for name, entry in readings.items()}
+    literal = reading_set(full, statement, statuses, judged, known) if statement else None
+    if literal is not None and len(literal.literal) > 1:
+        named["as-written"] = replace(named["as-written"], literal=literal)
+    return StatementOutline(
+        full, title, statement, named, isolated, premises, unchecked=unchecked, left_open=left_open, literal=literal
+    )  # fmt: skip
+
+
+def _reading(
+    full: str, name: str, statement: Statement | None, row: SummaryRow | None, results: Iterable[Result]
+) -> ReadingOutline:
+    deciding = row.deciding if row else ""
+    status = str(row.status) if row else ""
+    # The deciding instance, then those that came out otherwise, then the rest.
+    ordered = tuple(
+        sorted(results, key=lambda result: (result.instance != deciding, wording.status_of(result) == status))
+    )
+    assertion = None
+    if statement is not None:
+        assertion = statement.repaired if name == "repaired" else statement.as_written
+    counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
+    sentence = row.sentence if row else ""
+    smallest, reproduce = (row.smallest, row.reproduce) if row else (None, "")
+    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement)
+
+
+def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:
+    if reading not in premise.readings:
+        return "quiet", "not asked"
+    found = [
+        (result.instance, evidence)
+        for result in (entry.results if entry else ())
+        for evidence in result.evidence
+        if isinstance(evidence, PremiseEvidence) and evidence.premise == premise.id
+    ]
+    if not found:
+        return "quiet", "not examined"
+    broken = [(instance, evidence) for instance, evidence in found if not evidence.holds]
+    if not broken:
+        return "met", f"met on {'all ' if len(found) > 1 else ''}{wording.counted(len(found), 'instance')}"
+    instance, worst = next((pair for pair in broken if not pair[1].satisfiable), broken[0])
+    if not worst.satisfiable:
+        return "impossible", f"cannot be met: {worst.finding}"
+    state = "broken" if len(broken) == len(found) else "partly"
+    return state, f"not met on {len(broken)} of {wording.counted(len(found), 'instance')}; {instance}: {worst.finding}"
