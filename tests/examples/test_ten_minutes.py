@@ -14,6 +14,8 @@ from tests.documents.pages import of_page
 from tests.documents.playing import held_against
 from verify.cli.main import invoke
 
+ROOT = Path(__file__).parents[2]
+
 GUIDE = (Path(__file__).parents[2] / "docs" / "ten-minutes.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```", GUIDE, re.S | re.M)
 NAMED = ((re.match(r"(?://|#) (\w+\.(?:py|mjs))\n", text), text) for _, text in BLOCKS)
@@ -56,7 +58,7 @@ def test_the_guide_has_every_file_it_speaks_of():
 
 
 def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, directory):
-    wanted = "f2csa conform --python my_solver:Subject"
+    wanted = "f2csa conform --python my_solver:Subject --trace"
     narrowed = ("bias-bound/T3", "--jobs", "1")
     code, out = follow(capsys, wanted, *narrowed)
     assert code == 1
@@ -64,10 +66,13 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     assert "∇F off by up to 7.2e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
     (shown,) = (example for example in of_page("docs/ten-minutes.md") if example.kind == "shown")
     held_against(shown, out)
+    line = next(text for text in out.splitlines() if "my_solver.py:" in text).strip()
+    for page in ("docs/ten-minutes.md", "docs/trace.md"):
+        assert line in " ".join((ROOT / page).read_text(encoding="utf-8").split()), line
     assert "Paste this" in out
     sys.modules.pop("my_solver", None)  # judged in a process of its own
     apply_the_correction(directory / "my_solver.py")
-    code, out = follow(capsys, wanted, *narrowed)
+    code, out = follow(capsys, "f2csa conform --python my_solver:Subject", *narrowed)
     assert code == 0, out
     assert "my_solver:Subject: no deviation" in out
 

@@ -13,7 +13,7 @@ from spec.files import refuse_to_replace, write_files
 from verify.cli.console import printable
 from verify.cli.outlets import ON_GITHUB, Spoken
 from verify.cli.sources import require_one_of
-from verify.report.findings.found_issues import Issue, SourceTree, issues_of, told
+from verify.report.findings.found_issues import Issue, SourceLine, SourceTree, issues_of, told
 from verify.report.formats.sarif import About, render_sarif
 from verify.report.formats.workflow_commands import commands_of
 from verify.report.report_files import Report
@@ -67,7 +67,10 @@ class CiOutput:
             results = found.report.results if found.report is not None else ()
             stages = [stage.stage for stage in found.stages]
             about = About(found.subject, found.profile, found.seed, found.exit_code, found.complete)
-            self._tell(told(found.findings, found.faults, results, _tree(), stages), about)
+            lines: dict[str, list[tuple[SourceLine, str]]] = {}
+            for line in found.trace.lines if found.trace is not None else ():
+                lines.setdefault(line.stage, []).append((SourceLine(line.file, line.line), line.sentence))
+            self._tell(told(found.findings, found.faults, results, _tree(), stages, lines), about)
 
     def _tell(self, issues: Sequence[Issue], about: About) -> None:
         if self.sarif is not None:

@@ -55,6 +55,8 @@ def require_together(asked: Conform) -> None:
     if asked.x is not None and len(asked.x) != len(asked.problem or ()):
         rule = f"must be given as often as --problem, {len(asked.problem or ())} times"
         raise InvalidInputError("--x", rule, len(asked.x))
+    if asked.trace and asked.command is not None:
+        raise InvalidInputError("--trace", "must go with --python: it reads Python source")
     if asked.force and asked.save_cases is None:
         raise InvalidInputError("--force", "must go with --save-cases")
     require_one_of("--reading", asked.reading, NAMED)
@@ -63,7 +65,7 @@ def require_together(asked: Conform) -> None:
         raise InvalidInputError("--watch", "must not go with --json")
     judging = {
         "--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases, "--sarif": asked.sarif,
-        "--exitfirst": asked.exitfirst,
+        "--exitfirst": asked.exitfirst, "--trace": asked.trace,
     }  # fmt: skip
     for name, given in judging.items():
         if asked.self_test and given:
@@ -102,6 +104,7 @@ def _judge(asked: Conform) -> int:
             estimates=ESTIMATES if asked.estimates is None else asked.estimates,
             seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
             time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit, exitfirst=asked.exitfirst,
+            trace=asked.trace and (_silent if asked.quiet else _say),
         )  # fmt: skip
     ci_output.conformance(found)
     if asked.as_json:
@@ -111,6 +114,15 @@ def _judge(asked: Conform) -> int:
     for text in (*_told(found, quiet=asked.quiet), f"{found.seconds:.0f} s; everything: {files}"):
         plain_console().print(text, markup=False, soft_wrap=True)
     return found.exit_code
+
+
+def _say(text: str) -> None:
+    """What is looked for, while it is."""
+    sys.stderr.write(f"f2csa: {text}\n")
+
+
+def _silent(text: str) -> None:
+    """Nothing."""
 
 
 def _told(found: Conformance, *, quiet: bool) -> list[str]:

@@ -45,6 +45,9 @@ class Conform:
             "--exitfirst", "-x", help="Judge no claim once a stage deviates or faults; stop at the first that does."
         ),
     ] = False
+    trace: Annotated[
+        bool, Option("--trace", help="Look for the line of your Python source that makes a stage wrong (20 s at most).")
+    ] = False
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
     no_settings: NoSettings = False
     annotations: Annotations = None

@@ -10,7 +10,7 @@ from typing import get_args
 from spec import REPAIRED, InvalidInputError, Reading
 from spec.reading import NAMED
 from verify.conformance import probes, saved_cases
-from verify.conformance.blame.accuracy import declared_accuracy, widened
+from verify.conformance.blame.accuracy import DeclaredAccuracy, declared_accuracy, widened
 from verify.conformance.drawn_places import drawn_probes
 from verify.conformance.found import Reproduction, StageFinding
 from verify.conformance.other_reading import samplings, under
@@ -20,8 +20,10 @@ from verify.conformance.random_stages import sample
 from verify.conformance.repro import failing, reproduce_stage
 from verify.conformance.scripts import LOADS
 from verify.conformance.stage_comparison import Seen, look, sampled_finding, shifted
+from verify.conformance.trace.model import Say, Trace
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
+from verify.subjects.loading import COMMAND
 from verify.subjects.protocol import StageCalls
 
 ELSEWHERE: tuple[Stage, ...] = ("runs",)
@@ -32,7 +34,7 @@ ELSEWHERE: tuple[Stage, ...] = ("runs",)
 class Asking:
     """How the user wants a subject asked; ``cases`` is a folder for tests, ``force`` replaces files of others there.
 
-    ``seed`` draws the places that are no built-in ones.
+    ``seed`` draws the places that are no built-in ones; ``trace`` asks for the lines of mistakes.
     """
 
     problems: Sequence[OwnProblem] = ()
@@ -40,6 +42,7 @@ class Asking:
     cases: Path | None = None
     force: bool = False
     seed: int = 0
+    trace: bool | Say = False
 
     def __post_init__(self) -> None:
         if self.reading_name not in NAMED:
@@ -65,6 +68,11 @@ class Asking:
         if claims and not self.is_repaired:
             rule = f"must be left out with the reading {self.reading_name}: they are judged under the repaired one"
             raise InvalidInputError("claims", rule, ", ".join(claims))
+        if self.trace:
+            if not load.startswith(LOADS) or ":" not in subject or subject.startswith(COMMAND):
+                raise InvalidInputError("--trace", "needs a Python subject that can be loaded by its name", subject)
+            if not self.is_repaired:
+                raise InvalidInputError("--trace", "must go with the repaired reading", self.reading_name)
         if self.cases is not None:
             if not load.startswith(LOADS):
                 raise InvalidInputError("--save-cases", "needs a subject that can be loaded by its name", subject)
@@ -112,6 +120,16 @@ class Asking:
             f"Held against the paper under the reading {self.reading_name}; claims are judged under the repaired one."
         )
         return (words, *_as_repaired(seen), *own.told(seen))
+
+    def trace_lines(self, subject: str, seen: Seen, accuracy: DeclaredAccuracy) -> Trace | None:
+        """The lines of the stages that deviate, where they are asked for."""
+        if not self.trace:
+            return None
+        from verify.conformance.trace.tracing import trace  # for those alone who ask for it
+
+        say = self.trace if callable(self.trace) else None
+        declared = accuracy.value if accuracy.declared else 0.0
+        return trace(subject, seen, declared) if say is None else trace(subject, seen, declared, say)
 
     def keep(
         self, seen: Seen, subject: str, load: str, made: Mapping[Stage | None, Reproduction | None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import time
@@ -46,7 +45,9 @@ from verify.conformance.places import place_of
 from verify.conformance.probes import Probe
 from verify.conformance.random_stages import StageSetting, run_settings
 from verify.conformance.repro import reproduce, reproduce_stage
+from verify.conformance.scripts import load_code
 from verify.conformance.stage_comparison import Seen
+from verify.conformance.trace.model import Say, Trace
 from verify.report.report_files import Report
 from verify.subjects import (
     CAPABILITIES,
@@ -88,6 +89,7 @@ def conform(
     force: bool = False,
     in_process: bool = False,
     exitfirst: bool = False,
+    trace: bool | Say = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Conformance:
     """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
@@ -113,6 +115,8 @@ def conform(
             end or deceive the judge; else it runs in a process of its own. The report names it.
         exitfirst: Whether no claim is judged once a stage deviates or faults, and none after the first that does; the
             run is then not complete, and says so.
+        trace: Whether the line of each stage that deviates is looked for in a Python subject's own source, in up to
+            20 s (docs/trace.md); a function is told what is looked for.
         progress: Called with (done, in all, what) after each claim's result.
 
     Returns:
@@ -130,7 +134,7 @@ def conform(
     claims = [claims] if isinstance(claims, str) else list(claims)
     require_askable(claims, profile, jobs, (estimates, seconds), time_limit)
     own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
-    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force, seed)
+    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force, seed, trace)
     started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
     load = load_subject if in_process else load_apart
@@ -146,7 +150,7 @@ def conform(
                 timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process,
                 exitfirst,
             )  # fmt: skip
-            found = _judge(asked, asking, _load_code(loaded, name, loadable), started)
+            found = _judge(asked, asking, load_code(loaded, name, loadable), started)
     finally:
         if loadable:
             end(loaded)
@@ -180,6 +184,7 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
+        lines: Trace | None = None
         accuracy, proposed = EXACT, ""
         try:
             renew = copies_of(asked.name, asked.subject) if asked.loadable else None
@@ -191,6 +196,7 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
             kept = asking.keep(seen, asked.name, load, {lead: reproduction})
+            lines = asking.trace_lines(asked.name, seen, accuracy)
             error_split = split_error(seen) if asking.is_repaired else None
             if asking.is_repaired and seen.first not in ("hypergradient", "samples"):
                 ignored = ignored_choices(stages)
@@ -213,7 +219,8 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
         kept += asking.keep_claims(asked.name, failed, (asked.profile, asked.seed))
     return Conformance(
         environment=report.environment, seed=asked.seed, subject=asked.name, profile=asked.profile,
-        stages=findings, first=first, diagnoses=diagnoses, error_split=error_split, reproduction=reproduction,
+        stages=findings, first=first, diagnoses=diagnoses, trace=lines,
+        error_split=error_split, reproduction=reproduction,
         claims=claim_findings(report, _deviating(seen, findings)),
         notes=(
             *unheard(ignored),
@@ -274,25 +281,6 @@ def _with_suspicion(found: tuple[StageFinding, ...], diagnosis: Diagnosis) -> tu
         f.model_copy(update={"status": "diverges", "sentence": sentence, "diverging": 1}) if f.stage == "runs" else f
         for f in found
     )
-
-
-def _load_code(subject: Subject, name: str, loadable: bool) -> str:
-    """Python that loads the subject again."""
-    if loadable:
-        return f"load_subject({name!r})"
-    source = f"{type(subject).__module__}:{type(subject).__qualname__}"
-    if "<locals>" in source or source.startswith("__main__") or not _made_of_nothing(type(subject)):
-        return f"your_subject  # an instance of {type(subject).__qualname__}"
-    return f"load_subject({source!r})"
-
-
-def _made_of_nothing(kind: type) -> bool:
-    """Whether a class needs no arguments."""
-    try:
-        inspect.signature(kind).bind()
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def run_self_test(subject: Subject) -> list[tuple[str, bool | None, str]]:

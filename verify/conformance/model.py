@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field
 
 from verify.conformance.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
+from verify.conformance.trace.model import Trace
 from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
 from verify.report.findings.asked_and_held import Coverage
@@ -33,6 +34,7 @@ class Conformance(FrozenData):
         stages: Each stage alone, in the order in which deviations are named.
         first: The first stage that diverges.
         diagnoses: What is wrong with each stage that diverges, largest effect first.
+        trace: The lines of the user's source that make stages wrong; ``None`` where they were not asked for.
         error_split: Where its estimates' error comes from; ``None`` where it makes none that could be split.
         reproduction: The smallest instance that shows it.
         claims: Verdicts under the repaired reading.
@@ -54,6 +56,7 @@ class Conformance(FrozenData):
     stages: tuple[StageFinding, ...]
     first: Stage | None
     diagnoses: tuple[Diagnosis, ...] = ()
+    trace: Trace | None = None
     error_split: ErrorSplit | None = None
     reproduction: Reproduction | None
     claims: tuple[ClaimFinding, ...]
@@ -100,7 +103,7 @@ class Conformance(FrozenData):
 
     def content(self) -> Any:
         """What ``conform.json`` holds; infinities as strings."""
-        return json.loads(self.model_dump_json(by_alias=True))
+        return json.loads(self.model_dump_json(by_alias=True, exclude=None if self.trace else {"trace"}))
 
     def __str__(self) -> str:
         return "\n".join(letter(self))
@@ -125,7 +128,7 @@ def letter(found: Conformance) -> Iterator[str]:
     if found.error_split is not None:
         yield from found.error_split.lines()
     yield from _claims(found)
-    yield from (f"Note: {note}" for note in found.notes)
+    yield from (f"Note: {note}" for note in (*found.notes, *(found.trace.notes() if found.trace else ())))
     for fault in found.faults[:SHOWN]:
         yield f"Fault: {fault}"
     if len(found.faults) > SHOWN:
@@ -163,7 +166,7 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
     if not found.diagnoses and found.first is not None:
         yield "What it is was not looked into: the asking ended before (--seconds)."
         yield ""
-    several = len(found.diagnoses) > 1
+    lines, several = found.trace or Trace(), len(found.diagnoses) > 1
     if several:
         yield f"What is wrong, in {counted(len({d.stage for d in found.diagnoses}), 'stage')}, largest effect first:"
     for number, diagnosis in enumerate(found.diagnoses, 1):
@@ -175,10 +178,15 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
         )
         if diagnosis.rest:
             yield f"  {diagnosis.rest}"
+        yield from (f"  {line}" for line in lines.of(diagnosis.stage))
         for match in diagnosis.matches or diagnosis.partial:
             yield f"  {match.id} ({match.bug_type}): {match.effect}"
             yield f"  Claims that catch it: {', '.join(match.caught_by)}."
         yield ""
+    told = {diagnosis.stage for diagnosis in found.diagnoses}
+    others = [line for line in lines.lines if line.stage not in told]
+    yield from (f"{line.stage}: {line}" for line in others)
+    yield from ([""] if others else [])
 
 
 UNCHANGED = 1e-7

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ import numpy as np
 from spec import Problem
 from spec.exact_json import plain
 from verify.conformance.probes import Probe
-from verify.subjects import Call, SubjectFaultError
+from verify.subjects import Call, Subject, SubjectFaultError
 
 NAMES = {
     "scipy": ("special",),
@@ -117,3 +118,22 @@ def array(values: Any) -> str:
 def of_problem(problem: Problem, name: str = "problem") -> str:
     """A problem as Python."""
     return f"{name} = parse_problem({json.dumps(plain(problem.to_dict()))})"
+
+
+def load_code(subject: Subject, name: str, loadable: bool) -> str:
+    """Python that loads the subject again."""
+    if loadable:
+        return f"load_subject({name!r})"
+    source = f"{type(subject).__module__}:{type(subject).__qualname__}"
+    if "<locals>" in source or source.startswith("__main__") or not _made_of_nothing(type(subject)):
+        return f"your_subject  # an instance of {type(subject).__qualname__}"
+    return f"load_subject({source!r})"
+
+
+def _made_of_nothing(kind: type) -> bool:
+    """Whether a class needs no arguments."""
+    try:
+        inspect.signature(kind).bind()
+    except (TypeError, ValueError):
+        return False
+    return True

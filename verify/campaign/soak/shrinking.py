@@ -58,7 +58,7 @@ def shrunk(task: Task, judge: Judge, seconds: float = SECONDS) -> tuple[Instance
         return None
     if not seconds:
         return start, given
-    search = _Search(task, judge, wanted, time.monotonic() + seconds)
+    search = _Shrinking(task, judge, wanted, time.monotonic() + seconds)
     search.shows(start.text)  # the draw, by what it holds
     how = settings(
         database=None, deadline=None, max_examples=TRIES, phases=(Phase.generate, Phase.shrink), print_blob=False,
@@ -73,7 +73,7 @@ def shrunk(task: Task, judge: Judge, seconds: float = SECONDS) -> tuple[Instance
     return (start, given) if found is None else found
 
 
-class _Search:
+class _Shrinking:
     """Which problems show it: each is asked about once."""
 
     def __init__(self, task: Task, judge: Judge, wanted: str, ends: float) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from spec.claims import load_claims
@@ -138,8 +139,11 @@ def told(
     results: Sequence[Result],
     tree: SourceTree,
     stages: Collection[str] = (),
+    source: Mapping[str, Sequence[tuple[SourceLine, str]]] = MappingProxyType({}),
 ) -> list[Issue]:
     """Issues of lines as reports have them, ``WHERE: TEXT``; ``stages`` are names that may stand for WHERE.
+
+    ``source`` are the lines of the user's source that make a stage wrong, each with what should stand there.
 
     WHERE is ``bias-bound/T3 [repaired] on toy1``, or without its reading where that is the repaired one.
     """
@@ -156,7 +160,11 @@ def told(
             named = (match["claim"], match["text"], reading, match["instance"])
             made.append(Issue("error", kind, *named, _place(line, tree), command))
         elif stage in stages:
-            made.append(Issue("error", kind, f"{STAGE}{stage}", text, place=_place(line, tree)))
+            # The line that makes the stage wrong is where a reader looks first; a second one is told beside it.
+            traced = [(SourceLine(tree.find(at.file), at.line), said) for at, said in source.get(stage, ())]
+            told_too = "".join(f" {at.file}:{at.line}: {said}." for at, said in source.get(stage, ()))
+            place = next((at for at, _ in traced if at.file), None) or _place(line, tree)
+            made.append(Issue("error", kind, f"{STAGE}{stage}", f"{text}{told_too}", place=place))
         else:
             made.append(Issue("error", kind, RUN, line, place=_place(line, tree)))
     return made

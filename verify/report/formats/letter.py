@@ -31,6 +31,7 @@ class WrongTold(FrozenData):
         sentence: The formula or rule that gives its answers, and how many of them.
         effect: How far it takes the estimate, in words.
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
+        lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``.
         choices: Open choices of the paper that it makes as written, by field, where that is all it does.
     """
 
@@ -39,6 +40,7 @@ class WrongTold(FrozenData):
     effect: str
     known: tuple[tuple[str, str], ...] = ()
     choices: tuple[str, ...] = ()
+    lines: tuple[tuple[str, str, str], ...] = ()
 
 
 class Letter(FrozenData):

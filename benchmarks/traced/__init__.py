@@ -1,0 +1,1 @@
+"""Whether the lines that ``conform --trace`` names are those of the mistakes."""

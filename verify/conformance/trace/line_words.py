@@ -1,0 +1,76 @@
+"""A place that was found, as a line with its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from verify.conformance.trace.line_search import StageLine
+from verify.conformance.trace.model import TracedLine
+from verify.conformance.trace.named_values import SUM, Named
+from verify.conformance.trace.quantity_fits import Table, fits_of, is_same, multiplied
+from verify.conformance.trace.seen_values import SeenValues
+from verify.conformance.trace.value_replacement import RepairingPlace
+from verify.method.factors import spelt
+
+FACTORS = {1.0: "", -1.0: "minus ", 2.0: "twice ", 0.5: "half "}
+REACHED = ("ỹ", "λ̃", "w = ", "(ỹ")
+"""How quantities begin that a solver's loop ends at."""
+
+
+def traced_lines(result: StageLine) -> list[TracedLine]:
+    """The lines of a stage."""
+    return [_line(result, found) for found in result.found]
+
+
+def _line(result: StageLine, found: RepairingPlace) -> TracedLine:
+    site, suspect = found.site, found.suspect
+    quantity = f"{FACTORS[suspect.scale]}{suspect.named.name}"
+    is_loop = found.from_nothing and site.next_loop > 0 and suspect.named.name.startswith(REACHED)
+    content: dict[str, Any] = {
+        "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
+        "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
+        "instead": _instead(found), "wrong": found.wrong, "asked": found.asked, "where": found.where,
+        "unknown": ", ".join(found.unknown), "is_loop": is_loop,
+    }  # fmt: skip
+    return TracedLine.model_validate(content)
+
+
+def _instead(found: RepairingPlace) -> str:
+    """What is there instead on every wrong question, where one word says it."""
+    told = [set(_said(found, computed, table)) for computed, table in found.computed]
+    common = set.intersection(*told) if told else set()
+    return min(common, key=lambda words: (words.endswith("times that"), len(words), words), default="")
+
+
+def _said(found: RepairingPlace, computed: SeenValues, table: Table) -> Iterator[str]:
+    """All that can be said of one question."""
+    named = table.by_name[found.suspect.named.name]
+    scaled = Named(named.name, multiplied(named.value, found.suspect.scale), named.kind)
+    fit = next((fit for fit in fits_of(scaled, computed) if fit.how == found.suspect.how), None)
+    if fit is None or not computed.when or any(isinstance(value, tuple) for value in computed.values):
+        return
+    gap = SeenValues(
+        [np.asarray(v) - np.reshape(w, np.shape(v)) for v, w in zip(computed.values, fit.wants, strict=True)],
+        computed.when, computed.clocks,
+    )  # fmt: skip
+    if _square(computed) and all(is_same(np.transpose(v), w) for v, w in zip(computed.values, fit.wants, strict=True)):
+        yield "; it is its transpose"
+    for seen, words in ((computed, ("", "minus ")), (gap, ("that + ", "that − "))):
+        for sign, word in ((1.0, words[0]), (-1.0, words[1])):
+            if any(np.any(value) for value in seen.values):
+                yield from (f"; it is {word}{one.name}" for one in table.names_of(seen, sign) if one.kind <= SUM)
+    yield _ratio(computed.values, fit.wants)
+
+
+def _square(seen: SeenValues) -> bool:
+    return all(np.ndim(v) == 2 and v.shape[0] == v.shape[1] > 1 for v in seen.values)
+
+
+def _ratio(values: Sequence[Any], wants: Sequence[Any]) -> str:
+    got, want = (np.concatenate([np.ravel(v) for v in part]) for part in (values, wants))
+    size = float(want @ want)
+    factor = float(got @ want) / size if size else 0.0
+    return f"; it is {spelt(factor)} times that" if size and is_same(got, factor * want) and factor != 1 else ""

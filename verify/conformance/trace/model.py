@@ -1,0 +1,96 @@
+"""The line of a mistake, as data: what every surface prints is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from verify.evidence.model import FrozenData
+
+Say = Callable[[str], None]
+"""Who is told what is looked for now."""
+TracedStage = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient", "samples", "optimise"]
+"""Stages whose lines are looked for."""
+
+
+class TracedLine(FrozenData):
+    """An expression of the user's that, put right, puts every wrong question right.
+
+    Args:
+        stage: The stage that is wrong.
+        file: The file, below the working directory where it is there.
+        line: Where the expression begins, counted from 1.
+        text: The expression as written.
+        quantity: What it should be.
+        instead: What it is there instead, where that has a name; empty else.
+        wrong: Wrong questions, all of which were right with it put right.
+        asked: Questions of that kind.
+        where: On what questions alone it is wrong, where one condition says so.
+        unknown: A name read in it whose value is no known quantity: that may be wrong before.
+        is_loop: Whether the line is that of a loop which ends before it has reached the quantity.
+    """
+
+    stage: TracedStage
+    file: str
+    line: int
+    text: str
+    quantity: str
+    instead: str = ""
+    wrong: int
+    asked: int
+    where: str = ""
+    unknown: str = ""
+    is_loop: bool = False
+
+    @property
+    def place(self) -> str:
+        """``my_solver.py:52``."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def sentence(self) -> str:
+        """The tested statement, without its place."""
+        return self.words if self.is_loop else f"`{self.text}` {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What the expression should be and what that was tested on."""
+        questions = f"wrong on {self.wrong} of {self.asked} questions{self.where}, all right with this put right"
+        if self.is_loop:
+            return f"the loop here ends before it reaches {self.quantity} ({questions.replace('this', 'its start')})"
+        may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""
+        return f"should be {self.quantity}{self.instead} ({questions}{may})"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.sentence}"
+
+
+class Trace(FrozenData):
+    """What a search for lines came to.
+
+    Args:
+        lines: At most one a stage, two where two mistakes were put right together.
+        no_line: StageCalls that are wrong in what was asked here and for which no line is named, each with the reason.
+        left_out: Files that could not be rewritten, each with the reason.
+        seconds: How long it took.
+        stopped: Whether it was ended by its limit.
+    """
+
+    lines: tuple[TracedLine, ...] = ()
+    no_line: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    seconds: float = 0.0
+    stopped: bool = False
+
+    def of(self, stage: str) -> list[TracedLine]:
+        """The lines of a stage."""
+        return [line for line in self.lines if line.stage == stage]
+
+    def notes(self) -> list[str]:
+        """What a reader should know beside the lines."""
+        told = [f"No line is named for {reason}." for reason in self.no_line]
+        if self.left_out:
+            told.append(f"Left out of the search for lines: {', '.join(self.left_out)}.")
+        if self.stopped:
+            told.append(f"The search for lines was ended after {self.seconds:.0f} s.")
+        return told

@@ -1,0 +1,247 @@
+"""``python -m verify.conformance.trace.trace_worker``: looks for lines; what it is asked comes on standard input.
+
+Exchanged values are run in copies of this process (``fork``), each of which is killed where one run takes too long,
+whatever it does; the next copy leaves that expression out.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import mmap
+import os
+import pickle
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from verify.conformance.blame.accuracy import DeclaredAccuracy, widened
+from verify.conformance.probes import Probe
+from verify.conformance.trace.line_search import StageLine, find_line
+from verify.conformance.trace.line_words import traced_lines
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
+from verify.conformance.trace.traced_runs import loop_questions
+from verify.conformance.trace.user_modules import calls_exec, not_rewritten, rewriting
+from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
+from verify.subjects.faults import described
+from verify.subjects.loading import load_subject, split_name
+
+LONGEST_RUN = 1.0
+"""Seconds that one run with a value exchanged may take, C calls included."""
+MEMORY = 4 << 30
+"""Bytes of address space of a copy."""
+COPIES = 6
+"""Copies that may be killed before a stage's search is given up."""
+KEPT = 2.0
+"""Seconds that a stage keeps for each stage after it."""
+INNER = ("lower_level", "activation", "penalty_minimiser")
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """What is looked for.
+
+    Args:
+        source: ``package.module:Attribute``.
+        judged: StageCalls that are wrong, in order, with the judge's wrong questions.
+        accuracy: What the subject declares; 0 without.
+        seconds: Time for all stages.
+    """
+
+    source: str
+    judged: dict[str, Sequence[Probe]]
+    accuracy: float
+    seconds: float
+
+
+class Worker:
+    """Loads the subject rewritten, and looks stage by stage."""
+
+    def __init__(self, asked: TraceRequest, tell: Callable[[str, Any], None]) -> None:
+        self.asked, self.tell = asked, tell
+        self.watch = ValueWatch()
+        self.until = time.monotonic() + asked.seconds
+
+    def work(self) -> None:
+        """Say what is found as it is found."""
+        with rewriting(self.watch):
+            try:
+                load_subject(self.asked.source)
+            except BaseException as error:  # whatever the user's module does on import
+                self.tell(
+                    "no_line", f"{next(iter(self.asked.judged))}: it cannot be loaded rewritten ({described(error)})"
+                )
+                return
+            self._say_left_out()
+            make = maker(self.asked.source)
+            wrong: list[str] = []
+            for number, stage in enumerate(self.asked.judged, 1):
+                questions = self._questions(stage, wrong)
+                if not questions:
+                    continue
+                self.tell("says", f"looking for the line: {stage} ({number} of {len(self.asked.judged)})")
+                # Of what is left the stages to come keep a little each, half of it at most.
+                left, to_come = self.until - time.monotonic(), len(self.asked.judged) - number
+                share = max(left / 2, left - KEPT * to_come) if to_come else left
+                result = self._apart(stage, questions, make, time.monotonic() + max(share, 0.5))
+                if result is None:
+                    continue
+                wrong.append(stage)
+                for kind, content in result:
+                    self.tell(kind, content)
+
+    def _say_left_out(self) -> None:
+        for file, why in not_rewritten(self.watch).items():
+            self.tell("left_out", f"{file} ({why})")
+        for file in calls_exec(self.watch):
+            self.tell("left_out", f"what {file} makes of text (exec or eval)")
+        if not self.watch.sites:
+            self.tell("left_out", f"{split_name(self.asked.source)[0]} (no source of the user's)")
+
+    def _questions(self, stage: str, wrong: Sequence[str]) -> list[TracedQuestion]:
+        if stage == "optimise":
+            return [*loop_questions()]
+        if stage == "samples" and "hypergradient" in wrong:
+            return []
+        declared = DeclaredAccuracy(self.asked.accuracy, self.asked.accuracy > 0)
+        questions = questions_of(stage, self.asked.judged[stage], lambda probe: widened(probe, declared))
+        if stage == "hypergradient" and any(inner in self.asked.judged for inner in INNER):
+            # What it computes by itself follows from stages that are wrong.
+            questions = [question for question in questions if not question.kind.split(" twice")[0]]
+        return questions
+
+    def _apart(
+        self, stage: str, questions: Sequence[TracedQuestion], make: Callable[[], Any], until: float
+    ) -> list[tuple[str, Any]] | None:
+        """The result of a copy of this process; ``None`` where nothing is wrong."""
+        left_out: set[int] = set()
+        for _ in range(COPIES):
+            counter = mmap.mmap(-1, 16)
+            counter.write(struct.pack("qd", -1, 0.0))
+            search = partial(self._search, stage, questions, make, until, counter, left_out)
+            heard, says = os.pipe()
+            pid = os.fork()
+            if pid == 0:
+                os.close(heard)
+                _search_and_leave(says, search)
+            os.close(says)
+            try:
+                data, hung = _listened(heard, counter, until + LONGEST_RUN)
+            finally:
+                os.close(heard)
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            if hung is None:
+                return pickle.loads(data) if data else [("no_line", f"{stage}: time was over, or the search ended")]
+            left_out.add(hung)
+        return [("no_line", f"{stage}: runs with exchanged values do not end")]
+
+    def _search(
+        self, stage: str, questions: Sequence[TracedQuestion], make: Callable[[], Any], until: float,
+        counter: mmap.mmap,
+        left_out: set[int],
+    ) -> list[tuple[str, Any]] | None:  # fmt: skip
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+        def before_run(k: int) -> bool:
+            counter.seek(0)
+            counter.write(struct.pack("qd", k, time.monotonic()))
+            return k not in left_out
+
+        def after_run() -> None:
+            counter.seek(0)
+            counter.write(struct.pack("qd", -1, 0.0))
+
+        try:
+            result = find_line(Replacement(make, self.watch, until, before_run, after_run), stage, questions)
+        except OutOfTimeError:
+            return [("no_line", f"{stage}: time was over")]
+        if result is None:
+            return None
+        return told(result)
+
+
+def told(result: StageLine) -> list[tuple[str, Any]]:
+    """What is said of a stage: its lines, or why there is none."""
+    lines = traced_lines(result)
+    if lines:
+        return [("line", line.model_dump()) for line in lines]
+    if result.late:
+        why = "time was over"
+    elif result.wrong < 2:
+        why = f"{result.wrong} of {result.asked} questions is wrong, too few to test a line on"
+    else:
+        why = f"no single expression puts all {result.wrong} wrong questions right"
+    return [("no_line", f"{result.stage}: {why}")]
+
+
+def maker(source: str) -> Callable[[], Any]:
+    """What makes the subject as new: its class called, or a copy of the object."""
+    module, attribute = split_name(source)
+    named: Any = sys.modules[module]
+    for part in attribute.split("."):
+        named = getattr(named, part)
+    if isinstance(named, type):
+        return named
+    try:
+        copy.deepcopy(named)
+    except Exception:  # an object that cannot be copied is asked as it is
+        return lambda: named
+    return lambda: copy.deepcopy(named)
+
+
+def _search_and_leave(says: int, search: Callable[[], Any]) -> None:
+    try:
+        result = search()
+        with os.fdopen(says, "wb") as pipe:
+            pickle.dump(result, pipe)
+    finally:
+        os._exit(0)
+
+
+def _listened(heard: int, counter: mmap.mmap, until: float) -> tuple[bytes, int | None]:
+    """What a copy says, or the expression in whose exchange it hangs."""
+    data = b""
+    while time.monotonic() < until:
+        if select.select([heard], [], [], 0.05)[0]:
+            part = os.read(heard, 1 << 16)
+            if not part:
+                return data, None
+            data += part
+            continue
+        counter.seek(0)
+        number, since = struct.unpack("qd", counter.read(16))
+        if number >= 0 and time.monotonic() - since > LONGEST_RUN and not data:
+            return b"", number
+    return b"", None
+
+
+def main() -> int:
+    """Answer what standard input asks."""
+    target = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    sys.path = [entry for entry in sys.path if entry not in ("",)]
+    asked = TraceRequest(**pickle.loads(sys.stdin.buffer.read()))
+
+    def tell(kind: str, content: Any) -> None:
+        target.write(json.dumps({"kind": kind, "content": content}).encode() + b"\n")
+
+    worker = Worker(asked, tell)
+    worker.watch.root = Path.cwd()
+    worker.work()
+    tell("done", "")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""A subject loaded from its own source, rewritten; what cannot be rewritten is loaded as it is, and listed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.source_sites import SEEN, Rewriter
+
+_ROOT = Path(__file__).resolve().parents[3]
+_HOUSE = tuple(_ROOT / room for room in ("spec", "f2csa_ref", "verify"))
+_STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
+_INSTALLED = ("site-packages", "dist-packages")
+
+
+class _Loader(importlib.abc.Loader):
+    """Runs a module's rewritten source."""
+
+    def __init__(self, path: Path, watch: ValueWatch) -> None:
+        self.path, self.watch = path, watch
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Compile and run it; what Python cannot parse raises what it would raise by itself."""
+        data = self.path.read_bytes()
+        tree = ast.parse(data, str(self.path))
+        source = importlib.util.decode_source(data)
+        made = Rewriter(source, self.watch.named(self.path), self.watch.sites).visit(tree)
+        vars(module)[SEEN] = self.watch
+        exec(compile(ast.fix_missing_locations(made), str(self.path), "exec"), vars(module))
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds what Python would find; modules of the user's own that are plain source get the rewriting loader."""
+
+    def __init__(self, watch: ValueWatch) -> None:
+        self.watch = watch
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """The module's own specification, its loader exchanged where it is a plain source file of the user's."""
+        for finder in sys.meta_path:
+            if finder is self:
+                continue
+            found = finder.find_spec(fullname, path, target)
+            if found is not None:
+                return self._with_loader(found)
+        return None
+
+    def _with_loader(self, found: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
+        if not found.has_location or found.origin is None or not _is_users(Path(found.origin)):
+            return found
+        path = Path(found.origin)
+        if type(found.loader) is importlib.machinery.SourceFileLoader:
+            found.loader = _Loader(path, self.watch)
+            self.watch.files.add(str(path))
+        return found
+
+
+def _is_users(path: Path) -> bool:
+    """Whether a file is neither ours, nor Python's, nor installed."""
+    path = path.resolve()
+    if any(part in _INSTALLED for part in path.parts):
+        return False
+    return not any(path.is_relative_to(folder) for folder in (*_HOUSE, *_STANDARD))
+
+
+@contextmanager
+def rewriting(watch: ValueWatch) -> Iterator[Finder]:
+    """Modules that are imported within are rewritten where they are the user's."""
+    finder = Finder(watch)
+    sys.meta_path.insert(0, finder)
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        importlib.invalidate_caches()
+        yield finder
+    finally:
+        sys.meta_path.remove(finder)
+        sys.dont_write_bytecode = written
+
+
+def not_rewritten(watch: ValueWatch) -> dict[str, str]:
+    """The user's files that were loaded as they are, by name, each with the reason."""
+    found = {}
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file not in watch.files and _is_users(Path(file)):
+            compiled = file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+            found[watch.named(Path(file))] = "compiled" if compiled else "loaded by an import hook of its own"
+    return found
+
+
+def calls_exec(watch: ValueWatch) -> list[str]:
+    """Files of the user's that make code of text: what they make is not seen."""
+    found = []
+    for file in sorted(watch.files):
+        tree = ast.parse(Path(file).read_bytes())
+        calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+        if any(isinstance(called, ast.Name) and called.id in ("exec", "eval") for called in calls):
+            found.append(watch.named(Path(file)))
+    return found
+
+
+def forget(names: Sequence[str]) -> dict[str, Any]:
+    """Take modules out of those that are loaded, and return them."""
+    return {name: sys.modules.pop(name) for name in names if name in sys.modules}
