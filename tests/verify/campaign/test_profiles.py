@@ -6,8 +6,9 @@ import pytest
 
 import verify
 from spec.claims import load_claims
-from verify.campaign.plan import DEFAULT_SEED, left_out, plan
+from verify.campaign.plan import DEFAULT_SEED, plan
 from verify.campaign.run import ALL_READINGS
+from verify.campaign.summary import left_out
 from verify.checks.measuring.case import PROFILES, checks, find_profile
 from verify.checks.measuring.long_runs import TOO_LONG
 

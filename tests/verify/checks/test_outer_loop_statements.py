@@ -86,7 +86,7 @@ def test_a_gradient_at_the_end_of_the_segment_is_refuted(monkeypatch):
 
 def test_without_noise_every_run_is_its_mean(monkeypatch):
     law = small_steps.runs
-    still = [small_steps.Outcome(Fraction(1), (Fraction(0),))]
+    still = [small_steps.LawOutcome(Fraction(1), (Fraction(0),))]
     monkeypatch.setattr(small_steps, "runs", lambda start, _: law(start, lambda _: still))
     assert verdict(G + "in-expectation", "as-written") is Verdict.SUPPORTED
 

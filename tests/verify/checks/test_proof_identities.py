@@ -86,7 +86,7 @@ def test_half_a_power_less_would_not_bound_the_weights(reading):
 def test_only_the_conditional_mean_leaves_no_cross_term(reading):
     instance = find("two-of-three")
     oracle = second_moment.ExactOracle.at(instance, second_moment.ORTHOGONAL_ALPHA)
-    law = [second_moment.Outcome(Fraction(1), oracle.estimate())]
+    law = [second_moment.LawOutcome(Fraction(1), oracle.estimate())]
     right = second_moment.parted([law], [mean(law)], "==")
     assert decided("goldstein-convergence/orthogonality", reading, right) is SUPPORTED
     relation = "<=" if reading == "as-written" else "=="

@@ -302,7 +302,10 @@ def test_stages_it_tells_but_does_not_use_are_seen() -> None:
 
     found = split(TwoFaced(), "two-of-three")
     assert own(found) == ["lower-level"]
-    assert found.notes == ("Inside its call it uses other values for the lower-level pair than its stages tell.",)
+    assert found.notes == (
+        "Handed the lower-level pair, it answers otherwise than when it makes them: inside its call it uses other "
+        "values than its stages tell, or something that hangs on how they are made.",
+    )
 
 
 def test_rounding_is_told_from_a_wrong_formula() -> None:

@@ -15,7 +15,7 @@ from verify.conformance.stage_comparison import ask
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 
-MISSING = "verify.conformance.null_subjects:Missing"
+MISSING = "verify.conformance.null_subjects:MissingSubject"
 
 
 class Counting(MissingSubject):

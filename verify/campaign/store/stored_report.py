@@ -79,22 +79,34 @@ def _left_out(request: Request) -> Iterator[Task]:
 def fullest(store: Store, *, subject: str | None = None, profile: str | None = None, seed: int | None = None) -> Plan:
     """What a report of the store is about: all plans of one kind, of the kind that asks for most, the latest of them.
 
-    Plans are of one kind if all but their claims is the same, the code that answers included. The narrower ones add
-    what the widest does not ask for.
+    Plans are of one kind if all but their claims is the same, the code that answers and what a problem's file held
+    included. The narrower ones add what the widest does not ask for.
 
     Raises:
         InvalidInputError: If no plan is of this subject, profile and seed.
     """
     wanted = {"subject": subject, "profile": profile, "seed": seed}
     asked = {name: value for name, value in wanted.items() if value is not None}
-    kinds: dict[str, list[Plan]] = {}
+    kinds: list[list[Plan]] = []
     for plan in store.plans():
         if all(getattr(plan.request, name) == value for name, value in asked.items()):
-            kinds.setdefault(plan.request.kind, []).append(plan)
+            like = next((plans for plans in kinds if all(_agree(plan, other) for other in plans)), None)
+            if like is None:
+                kinds.append([plan])
+            else:
+                like.append(plan)
     if not kinds:
         of = ", ".join(f"{name} {value}" for name, value in asked.items())
         raise InvalidInputError("STORE", f"must hold a run{' of ' + of if of else ''}", str(store.path))
-    return max((joined(plans) for plans in kinds.values()), key=lambda plan: len(plan.cells))
+    return max((joined(plans) for plans in kinds), key=lambda plan: len(plan.cells))
+
+
+def _agree(plan: Plan, other: Plan) -> bool:
+    """Whether two plans are of one kind, and what both ask for is the same: a file may have held another problem."""
+    if plan.request.kind != other.request.kind:
+        return False
+    known = dict(other.cells)
+    return all(known.get(key, address) == address for key, address in plan.cells)
 
 
 def joined(plans: Collection[Plan]) -> Plan:
