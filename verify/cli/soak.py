@@ -54,6 +54,9 @@ def soak(asked: store_options.SoakOptions) -> int:
     else:
         for line in lines(found, time.monotonic() - started, f"{asked.out / FILE}"):
             sys.stdout.write(printable(line) + "\n")
+    if seconds is not None and not found.has_whole_draw:
+        sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
+        return max(3, found.exit_code)
     # Where neither count nor time is given, to be ended is how it ends.
     return 3 if interrupted and (asked.draws is not None or seconds is not None) else found.exit_code
 
@@ -74,7 +77,7 @@ def lines(found: SoakReport, seconds: float, file: str) -> Iterator[str]:
     whole = "" if found.complete else " at most: it ended before all were asked about"
     families = counted(len(found.verdicts), "family", "families")
     problems = f"{counted(found.draws, 'problem')} of each of {families}{whole}"
-    yield f"{problems}; {found.results:,} results of {found.subject}"
+    yield f"{problems}; {found.results:,} result{'' if found.results == 1 else 's'} of {found.subject}"
     totals: dict[str, int] = {}
     for counts in found.verdicts.values():
         for verdict, count in counts.items():

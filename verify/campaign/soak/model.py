@@ -81,6 +81,11 @@ class SoakReport(Frozen):
     findings: tuple[DrawFinding, ...] = ()
 
     @property
+    def has_whole_draw(self) -> bool:
+        """Whether all that was to be asked of at least one problem of each family was."""
+        return self.complete or self.draws > 1
+
+    @property
     def exit_code(self) -> int:
         """0 nothing was found, 1 a refutation was, 3 a fault was, or nothing was asked."""
         if not self.results or any(finding.outcome == "FAULT" for finding in self.findings):

@@ -100,7 +100,7 @@ class _Search:
         self.asked = asked
 
     def found(self) -> tuple[RepairingPlace, ...]:
-        """The place, or two, where every wrong question is put right."""
+        """The place where every wrong question is put right; nothing where there is none, or no line may be told."""
         primary = self.wrong[0]
         groups = [self._influential(primary, group) for group in suspects(primary, self.sites)]
         listed = sorted((suspect for group in groups for suspect in group), key=lambda suspect: suspect.order)

@@ -69,8 +69,8 @@ class Trace(FrozenData):
     """What a search for lines came to.
 
     Args:
-        lines: At most one a stage, two where two mistakes were put right together.
-        no_line: StageCalls that are wrong in what was asked here and for which no line is named, each with the reason.
+        lines: At most one a stage.
+        no_line: Stages that are wrong in what was asked here and for which no line is named, each with the reason.
         left_out: Files that could not be rewritten, each with the reason.
         seconds: How long it took.
         stopped: Whether it was ended by its limit.

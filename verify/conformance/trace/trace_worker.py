@@ -52,7 +52,7 @@ class TraceRequest:
 
     Args:
         source: ``package.module:Attribute``.
-        judged: StageCalls that are wrong, in order, with the judge's wrong questions.
+        judged: Stages that are wrong, in order, with the judge's wrong questions.
         accuracy: What the subject declares; 0 without.
         seconds: Time for all stages.
     """

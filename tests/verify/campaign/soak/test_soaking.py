@@ -102,6 +102,15 @@ def test_it_ends_by_the_clock_with_what_is_done(tmp_path: Path, asked: list[str]
     assert 0 < report.results < sum(can_draw(checks()[CLAIM], family) for family in FAMILIES.values())
 
 
+def test_a_time_too_short_for_one_problem_of_each_family_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["soak", "bias-bound/T3", "--jobs", "1", "--quiet", "--out", str(tmp_path)]
+    assert invoke([*asked, "--for", "0.001s"]) == 3
+    assert "before one problem of each family was asked about: no success" in capsys.readouterr().err
+    assert invoke([*asked, "--draws", "1"]) == 0
+
+
 def test_an_interrupt_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(_done: int, _total: int, _what: str) -> None:
         raise KeyboardInterrupt

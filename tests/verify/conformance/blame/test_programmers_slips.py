@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from f2csa_ref.objectives import objectives_of
+from spec import Noise
 from spec.exact import Vector
 from tests.verify.conformance.blame.plain_lines import Given, minimiser
 from tests.verify.conformance.blame.test_call_blame import REFERENCE, PlainCall
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.blame.noise.noise_matrix import LATER, matrix_spots
+from verify.conformance.blame.noise.noise_blame import explain_noise
+from verify.conformance.blame.noise.noise_matrix import FIRST, LATER, matrix_laws, matrix_spots
 from verify.conformance.blame.noise.noise_spots import COUNTS
 from verify.conformance.diagnosis import diagnose
 from verify.conformance.model import Diagnosis
@@ -133,5 +135,35 @@ def test_weights_are_played_with_the_call_that_makes_them(subject: type[PlainCal
     assert found.rest.startswith("It gives all ")
 
 
-def test_laws_of_matrix_noise_are_held_to_batches_of_one_and_of_many() -> None:
-    assert {spot.N_g for spot in matrix_spots("f", LATER, COUNTS)} == set(COUNTS) == {1, 2, 16, 64}
+class CorrelatedBatches(ReferenceSubject):
+    """Samples of a batch that follow on another: of one, two and four the variance is nearly that of N_g^(−½)."""
+
+    uses_draws = False
+
+    def hypergradient_samples(self, problem: Any, x: Any, call: Any, rng: Any, count: int) -> Any:
+        quiet = problem.model_copy(update={"noise": Noise()})
+        right = ReferenceSubject.hypergradient(self, quiet, x, call, rng)
+        N_g, n = call.parameters.N_g, len(x)
+        z = rng.standard_normal((2, count, N_g, n))
+        for j in range(1, N_g):
+            z[:, :, j] = 0.5 * z[:, :, j - 1] + 0.75**0.5 * z[:, :, j]
+        of_f, of_g = z.mean(axis=2)
+        matrix = problem.noise.model == "matrix"
+        here = float(np.linalg.norm([*x, *call.y_penalty])) if matrix else 1.0
+        apart = float(np.linalg.norm(call.y_penalty - call.y_star)) if matrix else 0.0
+        noise = problem.noise.scale("f.x") * here * of_f + problem.noise.scale("g.x") * apart / call.alpha**2 * of_g
+        return right + noise
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        return self.hypergradient_samples(problem, x, call, rng, 1)[0]
+
+
+def test_no_law_in_the_size_of_a_batch_is_told_that_large_batches_refute() -> None:
+    told = [one.sentence for blame in explain_noise(StageCalls(CorrelatedBatches())) for one in blame.explanations]
+    assert not [sentence for sentence in told if "N_g^(−¼)" in sentence]
+    # What it is told of lies in batches of 16 and 64: of fewer alone the law would do.
+    spots = matrix_spots("f", FIRST)
+    drawn = [spot.draw(StageCalls(CorrelatedBatches())) for spot in spots]
+    law = next(law for law in matrix_laws("f", drawn) if "N_g^(−¼)" in law.sentence)
+    later = [spot.draw(StageCalls(CorrelatedBatches()), 2000) for spot in matrix_spots("f", LATER, COUNTS)]
+    assert law.excess(later) > 1
