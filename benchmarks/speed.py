@@ -46,6 +46,8 @@ LOWER: tuple[LowerName, ...] = ("exact", "first-order")
 IMPLICIT: dict[LinearAlgebra, str] = {"best": "Cholesky", "cg": "conjugate gradients"}
 CG_TOL = 1e-3
 """Relative residual that leaves an error of the size of F2CSA's bias at this alpha."""
+FRESH = 1.0
+"""Length of a step after which nothing of the last answer is of use: active rows change at each."""
 MOST_OF = {"page": 200, "numpy prototype": 1000, "daqp alone": 1000}
 """Largest size at which a peer is worth waiting for."""
 STREAMED_FROM = 1000
@@ -109,6 +111,12 @@ def _oracle_call(problem: Generated, size: str, lower: LowerName) -> Iterator[Ro
         peers[f"implicit gradient by {said}, pair given"] = partial(implicit, lower=pair)
     peers["implicit gradient, prepared, with its own lower level"] = ImplicitOracle(q)
     kept = {name: peer for name, peer in peers.items() if n <= MOST_OF.get(name, n)}
+    if n <= MOST_OF["page"]:
+        shortest, page_alone = peers["numpy prototype"], peers["page"]
+        seconds, theirs, pages = minima(*(walking(call, n, FRESH) for call in (ours, shortest, page_alone)))
+        yield Row(f"oracle call, {lower}, fresh points", size, "numpy prototype", seconds, theirs)
+        if lower == "exact":
+            yield Row("page, fresh points", size, "numpy prototype", pages, theirs)
     parties = [walking(peer, n) for peer in kept.values()]
     seconds, *others = minima(walking(ours, n), *parties)
     for peer, theirs in zip(kept, others, strict=True):

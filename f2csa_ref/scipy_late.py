@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from scipy.linalg.blas import ssymv as ssymv
     from scipy.linalg.lapack import dpotrf as dpotrf
     from scipy.linalg.lapack import dpotrs as dpotrs
+    from scipy.linalg.lapack import dtrtrs as dtrtrs
     from scipy.special import chdtri as chdtri
     from scipy.special import ndtr as ndtr
 
 _HOMES = (
     ("scipy.linalg.blas", {"dsymv", "ssymv"}),
-    ("scipy.linalg.lapack", {"dpotrf", "dpotrs"}),
+    ("scipy.linalg.lapack", {"dpotrf", "dpotrs", "dtrtrs"}),
     ("scipy.special", {"chdtri", "ndtr"}),
     (
         "scipy.linalg",

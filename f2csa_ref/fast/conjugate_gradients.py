@@ -2,7 +2,8 @@
 
 One gradient of L a step, as products with M = f_yy + alpha_1 g_yy, which is formed once, and with the rows. The
 preconditioner is M's diagonal and the known rows' part alpha_2 B' rho B: over bounds that is diagonal, too; of dense
-rows the Gram matrix of those with rho > 0 is factorised.
+rows the Gram matrix of those with rho > 0 is factorised. Where the lower level factorises g_yy for dense rows, M is
+factorised once, too, and stands for its diagonal.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref import scipy_late as sp
+from f2csa_ref.bounds import Indices
 from f2csa_ref.fast.operators import Operator, Rows
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
@@ -49,6 +51,8 @@ class HessianParts:
     rows: Rows
     least: Vector
     """Shape (m,), > 0: what a diagonal entry of the preconditioner is at least, for M alone may be indefinite."""
+    factorised: bool = False
+    """Whether M may be factorised, where that serves dense rows."""
     weights: Vector | None = None
     _precondition: Any = None
 
@@ -56,6 +60,25 @@ class HessianParts:
         self.dtype = self.M.matrix.dtype
         self.diagonal = np.maximum(self.M.diagonal.astype(np.float64), self.least)
         self.inverse = (1.0 / self.diagonal).astype(self.dtype)
+        self.solved: Product = lambda v: self.inverse * v
+        if self.rows.bounds is None:
+            self._spread = self.rows.q.B / self.diagonal
+            if self.factorised and self.dtype == np.float64:
+                self._factorise()
+
+    def _factorise(self) -> None:
+        factor, indefinite = sp.dpotrf(self.M.matrix, lower=1)
+        if indefinite:
+            return
+        tally = self.rows.tally
+        tally.hessian_factorisations += 1
+
+        def solved(v: Vector) -> Vector:
+            tally.bytes_read += factor.nbytes
+            solution: Vector = sp.dpotrs(factor, v, lower=1)[0]
+            return solution
+
+        self.solved, self._spread = solved, np.ascontiguousarray(sp.dpotrs(factor, self.rows.q.B.T, lower=1)[0].T)
 
     def at(self, weights: Vector) -> tuple[Product, Product]:
         """Both products where the rows weigh alpha_2 rho, shape (p,)."""
@@ -66,33 +89,32 @@ class HessianParts:
             return lambda v: M.forth(v) + own * v, lambda v: inverse * v
         used = weights.nonzero()[0]
         if not len(used):
-            return M.forth, lambda v: self.inverse * v
-        R = self._wide(weights).astype(self.dtype, copy=False)
+            return M.forth, self.solved
+        R = self._wide(weights, used).astype(self.dtype, copy=False)
         made_for = self.weights
         if made_for is None or not (np.abs(weights - made_for) <= KEPT * np.minimum(weights, made_for)).all():
-            self.prepare(weights)
+            self.weights, self._precondition = weights, self._woodbury(weights, used)
         return lambda v: M.forth(v) + R.dot(v).dot(R), self._precondition
 
     def prepare(self, weights: Vector | None) -> None:
         """Make the preconditioner of dense rows for these weights, shape (p,); ``None`` forgets it."""
         self.weights = weights
-        self._precondition = None if weights is None else self._woodbury(self._wide(weights))
+        self._precondition = None if weights is None else self._woodbury(weights, weights.nonzero()[0])
 
-    def _wide(self, weights: Vector) -> Matrix:
-        used = weights.nonzero()[0]
+    def _wide(self, weights: Vector, used: Indices) -> Matrix:
         wide: Matrix = np.sqrt(weights[used])[:, None] * self.rows.q.B[used]
         return wide
 
-    def _woodbury(self, wide: Matrix) -> Product:
-        """(D + RᵀR)⁻¹ = D⁻¹ - UᵀU with U = K⁻¹ R D⁻¹, KKᵀ = I + R D⁻¹ Rᵀ."""
-        spread = wide / self.diagonal
-        gram = spread @ wide.T
-        gram[np.diag_indices_from(gram)] += 1.0 + EPS * np.trace(gram)
-        K = sp.cholesky(gram, lower=True, check_finite=False)
+    def _woodbury(self, weights: Vector, used: Indices) -> Product:
+        """(D + RᵀR)⁻¹ = D⁻¹ - UᵀU with U = K⁻¹ R D⁻¹, KKᵀ = I + R D⁻¹ Rᵀ; D is M or its diagonal."""
+        spread = np.sqrt(weights[used])[:, None] * self._spread[used]
+        gram = spread @ self._wide(weights, used).T
+        gram.flat[:: len(gram) + 1] += 1.0 + EPS * gram.trace()
+        K, _ = sp.dpotrf(gram, lower=1)
         self.rows.tally.row_factorisations += 1
-        U = sp.solve_triangular(K, spread, lower=True, check_finite=False).astype(self.dtype)
-        inverse = self.inverse
-        return lambda v: inverse * v - U.dot(v).dot(U)
+        U = sp.dtrtrs(K, spread, lower=1)[0].astype(self.dtype)
+        solved = self.solved
+        return lambda v: solved(v) - U.dot(v).dot(U)
 
 
 def minimise(

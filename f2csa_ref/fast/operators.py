@@ -71,6 +71,13 @@ class Operator:
         product: Vector = matrix.dot(v) if self._symv is None else self._symv(1.0, self._transposed, v)
         return product
 
+    def columns(self, V: Matrix) -> Matrix:
+        """Block times each column of V: as many products, the block read once."""
+        self.tally.products += V.shape[1]
+        self.tally.bytes_read += self.matrix.nbytes
+        product: Matrix = self.matrix @ V
+        return product
+
     @property
     def diagonal(self) -> Vector:
         """The diagonal of a square block."""

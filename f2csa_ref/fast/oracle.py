@@ -15,10 +15,9 @@ import numpy as np
 from f2csa_ref.activation import activation_weights
 from f2csa_ref.algorithm_1 import OracleCall
 from f2csa_ref.fast.conjugate_gradients import HessianParts, Minimiser, minimise
+from f2csa_ref.fast.first_order_lower import first_order_lower
 from f2csa_ref.fast.operators import Operator, Rows, Tally
-from f2csa_ref.fast.prepared_lower import prepared_lower
-from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, FirstOrderPair
-from f2csa_ref.lower_level.solution import LowerLevelError
+from f2csa_ref.fast.prepared_lower import DualLower, prepared_lower
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
 from f2csa_ref.penalty_minimiser import stopping_tolerance
@@ -110,12 +109,16 @@ class FastOracle:
         self.g_xy, self.g_yy = Operator(q.g_xy, self.tally), Operator(q.g_yy, self.tally)
         self.M = Operator((q.f_yy + self.weights.alpha_1 * q.g_yy).astype(dtype, copy=False), self.tally)
         self.rows = Rows(q, self.tally)
-        self.parts = HessianParts(self.M, self.rows, LEAST * self.weights.alpha_1 * q.g_yy.diagonal())
         self.h_width = call.parameters.h_width(call.reading, self.weights.inner_tol, q.B_norm)
         L = PenaltyLagrangian(q, np.zeros(q.n), self.weights, np.zeros(q.m), np.zeros(q.p), np.zeros(q.p))
         self.tol = stopping_tolerance(L, call.reading) if call.tol is None else call.tol
-        first_order = call.parameters.lower_level == "first-order"
-        self.lower: Any = _FirstOrderLower(self) if first_order else prepared_lower(self)
+        if call.parameters.lower_level == "first-order":
+            steps = call.parameters.lower_level_steps
+            self.lower: Any = first_order_lower(self, LOWER_SHARE * self.weights.inner_tol, steps)
+        else:
+            self.lower = prepared_lower(self)
+        least = LEAST * self.weights.alpha_1 * q.g_yy.diagonal()
+        self.parts = HessianParts(self.M, self.rows, least, factorised=isinstance(self.lower, DualLower))
         self.shift = np.zeros(q.m, dtype=dtype)
 
     def __call__(self, x: Vector, rng: np.random.Generator | None = None) -> Estimate:
@@ -211,36 +214,6 @@ def supported(q: object, call: OracleCall, precision: str) -> QuadraticObjective
     if precision not in get_args(Precision):
         raise InvalidInputError("precision", f"must be one of {', '.join(get_args(Precision))}", precision)
     return q
-
-
-class _FirstOrderLower:
-    """Line 3 by gradients, from the last call's pair."""
-
-    first_order = True
-
-    def __init__(self, oracle: FastOracle) -> None:
-        q = oracle.q
-        self.q, self.g_yy = q, oracle.g_yy
-        self.solver, self.pair = FirstOrder(q, q.bounds), FirstOrderPair(np.zeros(q.m), np.zeros(q.p))
-        self.tol = LOWER_SHARE * oracle.weights.inner_tol
-        self.steps = oracle.call.parameters.lower_level_steps
-
-    def solve(self, x: Vector, c: Vector, r: Vector) -> tuple[Vector, Vector, int, Vector]:  # noqa: ARG002  # x: the protocol's
-        def grad(y: Vector) -> Vector:
-            return self.g_yy.forth(y) + c
-
-        # Below the target nothing but rounding is left to gain.
-        tol = max(self.tol, TARGET * (1.0 + float(np.linalg.norm(c)) / self.q.C_g))
-        self.pair = self.solver.solve(grad, r, self.pair, tol=tol, steps=self.steps)
-        if self.pair.gradients >= self.steps:
-            raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
-        return self.pair.y, self.pair.lam, self.pair.gradients + 1, grad(self.pair.y)
-
-    def memory(self) -> dict[str, Any]:
-        return {"y": self.pair.y.tolist(), "lam": self.pair.lam.tolist()}
-
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        self.pair = FirstOrderPair(np.array(memory["y"]), np.array(memory["lam"]))
 
 
 def _listed(values: Any) -> list[float] | None:

@@ -123,10 +123,12 @@ def _polish(q: QuadraticObjectives, c: Vector, r: Vector, working: Mask) -> tupl
     return y.astype(np.float64), multipliers
 
 
-KEPT = 8
+KEPT = 32
 """Sets of working rows whose factors are kept of a problem: neighbouring points share theirs."""
 _System: TypeAlias = tuple[Matrix, Matrix, Any, Any]
 _systems: WeakKeyDictionary[QuadraticObjectives, dict[bytes, _System | None]] = WeakKeyDictionary()
+_extended: WeakKeyDictionary[QuadraticObjectives, Any] = WeakKeyDictionary()
+"""g_yy in extended precision."""
 
 
 def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
@@ -137,8 +139,11 @@ def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
     R = sp.qr(half, mode="r", check_finite=False)[0][: len(W)]
     if len(R) < len(W) or not np.diag(R).all():
         return None
-    wide: Any = np.longdouble if W.size + q.g_yy.size <= EXTENDED_LIMIT else np.float64
-    return np.asarray(spread), np.asarray(R), q.g_yy.astype(wide), W.astype(wide)
+    if W.size + q.g_yy.size > EXTENDED_LIMIT:
+        return np.asarray(spread), np.asarray(R), q.g_yy, W
+    if q not in _extended:
+        _extended[q] = q.g_yy.astype(np.longdouble)
+    return np.asarray(spread), np.asarray(R), _extended[q], W.astype(np.longdouble)
 
 
 PRIMAL_TOL = 1e-12

@@ -66,14 +66,15 @@ class BlockPivoting:
         m = len(c)
         places = np.zeros(m, dtype=np.int8) if self.places is None else self.places.copy()
         places[(places < 0) & np.isinf(lower) | (places > 0) & np.isinf(upper)] = 0
-        fewest, patience = m + 1, PATIENCE
+        fewest, patience, apart = m + 1, PATIENCE, lower < upper
+        size_c = float(np.abs(c).max(initial=0.0))
         for _ in range(_MOST * m + 100):
-            y, z, size = self._at(places, c, lower, upper)
+            y, z, size = self._at(places, c, size_c, lower, upper)
             slack_y, slack_z = SLACK * size[0], SLACK * size[1]
             # Free coordinates have z = 0, others stand at an end: places alone tell what y and z may be.
-            low, high = y < lower - slack_y, y > upper + slack_y
-            leave = (places * z > slack_z) & (lower < upper)
-            wrong = (low | high | leave).nonzero()[0]
+            low, leave = y < lower - slack_y, places * z > slack_z
+            leave &= apart
+            wrong = (low | (y > upper + slack_y) | leave).nonzero()[0]
             if not len(wrong):
                 self.places = places
                 return y, z
@@ -87,25 +88,28 @@ class BlockPivoting:
         raise LowerLevelError(f"block principal pivoting made {_MOST * m + 100} exchanges without an end")
 
     def _at(
-        self, places: Places, c: Vector, lower: Vector, upper: Vector
+        self, places: Places, c: Vector, size_c: float, lower: Vector, upper: Vector
     ) -> tuple[Vector, Vector, tuple[float, float]]:
         """Both at these places, and the sizes of what was added up in each."""
         self.exchanges += 1
         free = places == 0
-        y = np.where(free, 0.0, np.where(places < 0, lower, upper))
-        times = self.G.__matmul__ if self.product is None else self.product
-        fixed = times(y) + c if y.any() else c.copy()
-        z = fixed
-        if free.any():
-            y[free] = -self.solved(free, fixed[free])
-            z = times(y) + c
-        size_y = float(np.abs(y).max(initial=0.0))
-        size_z = float(np.abs(c).max(initial=0.0)) + size_y * self._row_size
-        left = z[free]
-        if np.abs(left).max(initial=0.0) > REFINED * size_z:
-            y[free] -= self.solved(free, left)
+        at = free.nonzero()[0]
+        y = np.where(places < 0, lower, upper)
+        y[at] = 0.0
+        times = self.G.dot if self.product is None else self.product
+        z = times(y) + c if y.any() else c.copy()
+        if not len(at):
+            size_y = float(np.abs(y).max(initial=0.0))
+            return y, z, (size_y, size_c + size_y * self._row_size)
+        y[at] = -self.solved(free, z[at])
+        z = times(y) + c
+        size_y = float(np.abs(y).max())
+        size_z = size_c + size_y * self._row_size
+        left = z[at]
+        if np.abs(left).max() > REFINED * size_z:
+            y[at] -= self.solved(free, left)
         # What is left of z on free coordinates is rounding.
-        z[free] = 0.0
+        z[at] = 0.0
         return y, z, (size_y, size_z)
 
     def solved(self, free: Any, right: Vector) -> Vector:
@@ -130,11 +134,12 @@ class BlockPivoting:
 
     def _factor_of(self, free: Any) -> Any:
         if self._factor is None or not np.array_equal(free, self._free):
-            block = self.G if free.all() else self.G[np.ix_(free, free)]
-            try:
-                self._factor = sp.cho_factor(block, lower=True, check_finite=False)[0]
-            except np.linalg.LinAlgError:
-                raise LowerLevelError("block principal pivoting met a block that is not positive definite") from None
+            at = free.nonzero()[0]
+            block = self.G if len(at) == len(free) else self.G[at[:, None], at]
+            self._factor, broken = sp.dpotrf(block, lower=1, clean=0)
+            if broken:
+                self._factor = None
+                raise LowerLevelError("block principal pivoting met a block that is not positive definite")
             self._free, self.factorisations = free, self.factorisations + 1
         return self._factor
 

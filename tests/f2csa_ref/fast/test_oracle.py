@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from f2csa_ref import OracleCall, SmoothObjectives, Stages, hypergradient, sample_draws
+from f2csa_ref import scipy_late as sp
 from f2csa_ref.fast import FastOracle
 from f2csa_ref.objectives import objectives_of
 from spec import AS_WRITTEN, REPAIRED, InvalidInputError, OracleParameters, parse_problem
@@ -74,16 +75,35 @@ def test_the_first_order_route_is_within_its_tolerance_and_says_that_nothing_of_
     exact = FastOracle(problem, call_of(alpha=alpha))(x, np.random.default_rng(1))
     monkeypatch.setattr("f2csa_ref.objectives.QuadraticObjectives.g_yy_factor", None)
     monkeypatch.setattr("scipy.linalg.cho_factor", None)
+    factorised, dpotrf = [], sp.dpotrf
+
+    def watched(matrix, **options):
+        factorised.append(matrix)
+        return dpotrf(matrix, **options)
+
+    monkeypatch.setattr(sp, "dpotrf", watched)
     oracle = FastOracle(problem, call_of("first-order", alpha))
     found = oracle(x, np.random.default_rng(1))
     assert found.first_order
     assert found.counts["hessian_factorisations"] == oracle.tally.hessian_factorisations == 0
+    assert not any(np.isin(oracle.q.g_yy, matrix).any() for matrix in factorised)
     assert found.y_star == pytest.approx(exact.y_star, abs=alpha**3)
     # Line 3 allows an error of alpha**3 in y, which alpha_1 turns into one of order alpha.
     assert np.abs(found.hypergradient - exact.hypergradient).max() <= alpha * np.abs(exact.hypergradient).max()
     assert not exact.first_order
     assert "not fully first-order" in " ".join(exact.notes)
     assert found.notes == ()
+
+
+def test_over_dense_rows_the_factor_of_m_leaves_line_5_hardly_a_step():
+    problem, x = drawn("coupled-rows", 40, 5), np.ones(40)
+    oracle = FastOracle(problem, call_of(tol=None))
+    assert oracle.tally.hessian_factorisations == 2
+    found, single = (
+        o(x, np.random.default_rng(0)) for o in (oracle, FastOracle(problem, call_of(tol=None), "float32"))
+    )
+    assert found.counts["grad_y_f"] <= 3 < single.counts["grad_y_f"]
+    assert found.counts["hessian_factorisations"] == 0
 
 
 def test_products_are_counted_and_fewer_from_a_warm_start():

@@ -10,8 +10,8 @@ import numpy as np
 from f2csa_ref.baselines.fast_implicit import Free
 from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.curvature import Curvature
+from f2csa_ref.fast.first_order_lower import ConjugateLower, first_order_lower
 from f2csa_ref.fast.operators import Operator, Rows, Tally
-from f2csa_ref.lower_level.first_order import FirstOrder, FirstOrderPair
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
 from verify.experiments.answers.answering import Answer, Effort, Work
@@ -62,17 +62,16 @@ class _Iterative:
             Operator(q.g_yy, self.tally),
             Rows(q, self.tally),
         )
-        self.solver, self.pair = FirstOrder(q, q.bounds), FirstOrderPair(np.zeros(q.m), np.zeros(q.p))
+        # A distance of y from y*: residuals over the least curvature.
+        self.lower = first_order_lower(self, self.effort["tol"] / q.mu_g, STEPS)
+        self.preparation = counted(self.tally, q)
 
     def at(self, x: Vector, rng: np.random.Generator | None = None) -> Answer:  # noqa: ARG002  # it draws nothing
         """As :class:`verify.experiments.answers.answering.Answering`."""
         q, before = self.q, Tally(**vars(self.tally))
-        c, r = self.g_xy.back(x) + q.g_y, self.rows.reach(x)
         with within_the_domain():
-            # A distance of y from y*: residuals over the least curvature.
-            tol = self.effort["tol"] / q.mu_g
-            self.pair = self.solver.solve(lambda y: self.g_yy.forth(y) + c, r, self.pair, tol=tol, steps=STEPS)
-            y, rows = self.pair.y, np.flatnonzero(self.pair.lam > 0)
+            y, lam, *_ = self.lower.solve(x, self.g_xy.back(x) + q.g_y, self.rows.reach(x))
+            rows = np.flatnonzero(lam > 0)
             slope = self.f_xy.back(x) + self.f_yy.forth(y) + q.f_y
             u, v = self._adjoint(rows, slope)
         gradient = self.f_xx.forth(x) + self.f_xy.forth(y) + q.f_x - self.g_xy.forth(u)
@@ -82,6 +81,8 @@ class _Iterative:
 
     def _adjoint(self, rows: Any, slope: Vector) -> tuple[Vector, Vector]:
         q, residual = self.q, self.effort["residual"]
+        if isinstance(self.lower, ConjugateLower) and not self.lower.stood_in:
+            return self.lower.adjoint(rows, slope, residual * float(np.linalg.norm(slope)))
         if q.bounds is None:
             solved = solve_kkt(Curvature(_Products(self.g_yy), q.g_xy), q.B[rows], slope, "cg", residual)
             self.tally.row_factorisations += bool(len(rows))
