@@ -90,7 +90,10 @@ def closing_line(report: Report, ending: Ending) -> str:
     page = "".join(f"; report: {path}" for path in ending.paths if path.name == FRONT)
     told = f", {counted(len(report.excused), 'expected failure')}" if report.excused else ""
     told += f", {counted(len(report.skipped), 'result')} skipped" if report.skipped else ""
-    return f"{counted_in_print(len(report.results))}{told}{took}{page}"
+    results, drawn = len(report.results), ""
+    if report.draws is not None and report.only_drawn:
+        results, drawn = report.draws.asked, " on drawn problems"
+    return f"{counted_in_print(results)}{drawn}{told}{took}{page}"
 
 
 def _unfinished(report: Report, ending: Ending) -> list[str]:

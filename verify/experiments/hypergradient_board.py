@@ -21,7 +21,7 @@ LEAST_LARGEST = 10
 """Least dimension to stop at."""
 CONDITIONS: dict[Size, tuple[float, ...]] = {"quick": (10.0, 1000.0), "whole": (10.0, 100.0, 1000.0)}
 LARGE, HUGE = 1000, 2000
-"""From the first dimension on fewer points are timed, from the second neither pages nor batches."""
+"""Fewer points from the first dimension on; from the second the least condition alone, no pages and no batches."""
 KINDS: dict[Size, tuple[str, ...]] = {"quick": ("box", "5 rows"), "whole": tuple(ROWS)}
 COUNTS: dict[str, tuple[int, int, int, int]] = {"small": (2, 6, 5, 3), "large": (1, 4, 3, 2), "huge": (1, 3, 2, 1)}
 """Points to choose efforts at, of the walk, fresh ones, and rounds, by size."""
@@ -42,7 +42,7 @@ def run(
 def _places(size: Size, seed: int, largest: int) -> Iterator[dict[str, Any]]:
     for d in (d for d in DIMENSIONS[size] if d <= largest):
         for kind in (kind for kind in KINDS[size] if d >= LEAST[kind]):
-            for condition in CONDITIONS[size]:
+            for condition in CONDITIONS[size][: 1 if d >= HUGE else None]:
                 stage = "huge" if d >= HUGE else "large" if d >= LARGE else "small"
                 place = {"rows": kind, "d": d, "condition": condition, "seed": seed}
                 yield {"place": place, "counts": list(COUNTS[stage]), "without": _without(d)}

@@ -262,8 +262,15 @@ class ReportData(FrozenData):
         return self.subject == REFERENCE
 
     @property
+    def only_drawn(self) -> bool:
+        """Whether drawn problems alone were asked about, as in a soak, and nothing on them went wrong."""
+        return not self.results and self.draws is not None and bool(self.draws.rows)
+
+    @property
     def nothing_compared(self) -> bool:
         """Whether nothing that was asked of a foreign subject applied to it, or nothing was asked: no success."""
+        if self.draws is not None and self.only_drawn:
+            return all({*row.verdicts} <= {Verdict.NOT_APPLICABLE, Verdict.VACUOUS} for row in self.draws.rows)
         if self.is_of_the_paper:
             return bool(self.results) and len(self.skipped) == len(self.results)
         # Who has all that is asked of a right solver left out is judged by nothing.
@@ -282,6 +289,7 @@ class ReportData(FrozenData):
 
         That nothing holds is a finding, on record or not; an empty run, or one that compares nothing, is a fault.
         """
-        if self.faults or not self.complete or not self.results or self.nothing_compared:
+        empty = not self.results and not self.only_drawn
+        if self.faults or not self.complete or empty or self.nothing_compared:
             return 3
         return 1 if self.findings or self.nothing_holds else 0

@@ -19,6 +19,8 @@ def title(report: ReportData) -> str:
 
 def overview(report: ReportData, arranged: Outline) -> list[str]:
     """The paragraph that opens a report, sentence by sentence."""
+    if report.only_drawn:
+        return sentences(report.draws, alone=True) + standing(report)
     if not report.results:
         return [f"No check was run: {wording.counted(len(arranged.claims), 'claim')} on record, none of them judged."]
     run = [entry for entry in arranged.statements if entry.checked or entry.unchecked]

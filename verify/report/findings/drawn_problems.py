@@ -11,16 +11,18 @@ OUTCOMES = {
     "FAULT": "ended in a fault",
 }  # fmt: skip
 """Outcomes in the order in which they are told."""
+CLEAN = "Drawn problems alone were asked about: no fault, and no repaired statement refuted"
+"""What a report says first where they are all it holds."""
 READINGS = {"repaired": "Repaired", "as-written": "As written"}
 
 
-def sentences(draws: DrawnProblems | None) -> list[str]:
-    """What became of them, a sentence a reading."""
+def sentences(draws: DrawnProblems | None, *, alone: bool = False) -> list[str]:
+    """What became of them, a sentence a reading; ``alone`` where nothing else was asked about."""
     if draws is None or not draws.rows:
         return []
     families = len({row.family for row in draws.rows})
     said = [
-        f"Beside the atlas, {counted(draws.each, 'problem')} of each of "
+        f"{'Instead of' if alone else 'Beside'} the atlas, {counted(draws.each, 'problem')} of each of "
         f"{counted(families, 'family', 'families')} were drawn."
     ]
     for reading, title in READINGS.items():

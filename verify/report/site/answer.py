@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from verify.report import wording
+from verify.report.findings.drawn_problems import CLEAN, sentences
 from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.findings.proven import DERIVED, firm_order, proven_in
 from verify.report.site.added_hypotheses import (
@@ -72,6 +73,8 @@ def numeral(count: int, *, opening: bool = False) -> str:
 
 def _short(site: SiteFrame) -> str:
     counts = site.outline.counts.get("as-written", {})
+    if site.report.only_drawn:
+        return f"{CLEAN}."
     if not site.report.results:
         return "Nothing was asked."
     if not counts:
@@ -88,6 +91,9 @@ def _short(site: SiteFrame) -> str:
 
 def _said(site: SiteFrame, causes: Sequence[Cause]) -> Iterator[Markup]:
     report, counts = site.report, site.outline.counts.get("as-written", {})
+    if report.only_drawn:
+        yield typeset(" ".join(sentences(report.draws, alone=True)))
+        return
     if not report.results:
         claims = wording.counted(len(site.claims), "claim")
         yield Markup("No check was run: {} on record, none of them judged.").format(claims)

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from verify.report import wording
 from verify.report.findings import user_lists
+from verify.report.findings.drawn_problems import CLEAN
 from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
@@ -100,6 +101,8 @@ def _failing(site: SiteFrame) -> list[Failing]:
 def headline(site: SiteFrame) -> str:
     """The answer in a line: the stage that is wrong, else how the statements came out."""
     report, letter = site.report, site.report.letter
+    if report.only_drawn and letter is None:
+        return CLEAN
     if not report.results and letter is None:
         return "Nothing was asked"
     off = [stage for stage in letter.stages if stage.status == "diverges"] if letter else []

@@ -19,6 +19,7 @@ from verify.campaign.soak.soaking import Soak
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.where_asked import can_draw
 from verify.cli.main import invoke
+from verify.report.findings.drawn_problems import CLEAN
 from verify.truth.strata import strata_of
 
 CLAIM = "solution-error/gradient-difference"
@@ -109,6 +110,26 @@ def test_a_time_too_short_for_one_problem_of_each_family_is_no_success(
     assert invoke([*asked, "--for", "0.001s"]) == 3
     assert "before one problem of each family was asked about: no success" in capsys.readouterr().err
     assert invoke([*asked, "--draws", "1"]) == 0
+
+
+def test_its_store_makes_a_report_of_drawn_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = soaked(tmp_path / "soak", draws=2)
+    assert invoke(["report", str(tmp_path / "soak"), "--out", str(tmp_path / "report")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{CLEAN}. Instead of the atlas, 2 problems of each of" in said
+    assert f"{drawn.results} results on drawn problems; report:" in said
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert "No check was run" not in text
+    assert f"Repaired, of {drawn.results:,} results on them" in text
+
+
+def test_its_store_is_no_success_of_who_was_compared_with_nothing(tmp_path: Path) -> None:
+    report = run([CLAIM], readings=["repaired"], profile="smoke", draws=1, atlas=False)
+    assert (report.only_drawn, report.exit_code) == (True, 0)
+    assert report.draws is not None
+    rows = tuple(row.model_copy(update={"verdicts": {"NOT_APPLICABLE": 1}}) for row in report.draws.rows)
+    assert report.model_copy(update={"draws": report.draws.model_copy(update={"rows": rows})}).exit_code == 3
+    assert report.model_copy(update={"draws": None}).exit_code == 3
 
 
 def test_an_interrupt_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
