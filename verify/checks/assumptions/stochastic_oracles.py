@@ -285,7 +285,11 @@ def jumping_rate(
 
 def _by_law(case: Case, estimates: Sequence[SweepEstimate], quantity: str, variable: str) -> RateEvidence:
     """The power of a variable in mean squares under jump noise, whose exact values are known."""
-    points = [Point(at=one.at[variable], measured=one.predicted or 0.0) for one in estimates]
+    points = []
+    for one in estimates:
+        if one.predicted is None:
+            raise ValueError(f"{quantity}: its exact value is not known at {variable} = {one.at[variable]:g}")
+        points.append(Point(at=one.at[variable], measured=one.predicted))
     law = fit_rate(points, quantity=f"{quantity}, exact law", variable=variable)
     return beside_law(
         estimates, law, lambda given: fit_power_law(given, case.share, quantity=quantity, bends=False)[variable]
