@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,12 +22,23 @@ from f2csa_ref.fast.prepared_lower import DUAL_ROWS, Prepared
 from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, FirstOrderPair
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
+from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Matrix, Vector
 
 Solved = tuple[Vector, Vector, int, Vector]
 """y*, (m,), the multipliers, (p,), gradients of g that were taken, and the gradient at y*, (m,)."""
 STALLED = 2
 """Rounds of conjugate gradients, each on what the last left, after which only rounding is left."""
+
+
+_spreads: WeakKeyDictionary[QuadraticObjectives, tuple[Matrix, int, int]] = WeakKeyDictionary()
+"""g_yy⁻¹Bᵀ of a problem, (m, p), with the products and the bytes that it took: oracles of one problem share it."""
+
+
+def forget(q: QuadraticObjectives) -> None:
+    """Drop what oracles of one problem share, so that the next one's preparation is its own."""
+    _spreads.pop(q, None)
+    vars(q).pop("g_yy_factor", None)
 
 
 class GradientLower:
@@ -77,7 +89,14 @@ class ConjugateLower:
         self.g_yy, self.tol, self.steps = oracle.g_yy, tol, steps
         self.inverse = 1.0 / q.g_yy.diagonal()
         self.free = np.zeros(q.m)
-        self.spread = solved_columns(self.g_yy, self.inverse, q.B.T)
+        if q not in _spreads:
+            before = oracle.tally.products, oracle.tally.bytes_read
+            spread = solved_columns(self.g_yy, self.inverse, q.B.T)
+            _spreads[q] = spread, oracle.tally.products - before[0], oracle.tally.bytes_read - before[1]
+        else:
+            oracle.tally.products += _spreads[q][1]
+            oracle.tally.bytes_read += _spreads[q][2]
+        self.spread = _spreads[q][0]
         gram = q.B @ self.spread
         self.pivoting = BlockPivoting((gram + gram.T) / 2)
         self.zero, self.infinite = np.zeros(q.p), np.full(q.p, np.inf)

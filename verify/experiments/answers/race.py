@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from f2csa_ref.fast.first_order_lower import forget
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Vector
 from verify.experiments.answers.answering import Answer, Effort, Entrant, OutsideDomainError, Work
@@ -119,6 +120,7 @@ class Race:
 
     def round(self, entrant: Entrant, effort: Effort) -> Round:
         """Prepared, then the first answer, the walk, the fresh points, and these together where it can."""
+        forget(self.q)
         began = clock()
         answering = entrant.prepare(self.q, effort)
         made = Round({PREPARING: [clock() - began]}, {PREPARING: [answering.preparation]}, 0.0)
