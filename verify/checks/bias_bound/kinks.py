@@ -33,6 +33,8 @@ from verify.truth.goldstein.cells import PieceCell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
 from verify.truth.pair import Truth, exact_bias
+from verify.truth.propositions.deciding import own_choices
+from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 
 IN_RAMPS = (0.001, 0.1, 1.0, 10.0)
@@ -50,8 +52,8 @@ REACH = 4
 FIXED_RADIUS = 0.5
 """A radius that does not shrink with alpha."""
 ALL_ROUND = 16
-OF_THE_WEIGHTS = "weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x"
-"""Its left side is what the derivative sees of the weights at exact stages."""
+WEIGHTS_TERM = parse_formula("weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x").args[0]
+"""What the derivative sees of the weights at exact stages."""
 
 
 def _between(alphas: Sequence[float], low: float, high: float) -> Sequence[float]:
@@ -239,8 +241,14 @@ def _of_the_weights(there: Case, alpha: float) -> Vector:
     site = site_of(there)
     if there.sense.weights == "frozen" or site is None:
         return np.zeros(len(there.x))
-    place = site.at(Fraction(alpha), choices_of(there))
-    found = place.arithmetic.entries(value_of(parse_formula(OF_THE_WEIGHTS).args[0], place))
+    return _weights_term(there.instance.name, site.x, alpha, own_choices(WEIGHTS_TERM, choices_of(there)))
+
+
+@lru_cache(maxsize=8192)
+def _weights_term(name: str, x: tuple[Fraction, ...], alpha: float, own: tuple[tuple[str, str], ...]) -> Vector:
+    """The same, found once for all readings whose other choices do not reach it."""
+    place = Site(quadratic_of(find(name).problem), x).at(Fraction(alpha), dict(own))
+    found = place.arithmetic.entries(value_of(WEIGHTS_TERM, place))
     return np.array([float(value) for value in found])
 
 
