@@ -205,10 +205,8 @@ class _Given(Mapping[str, Any]):
     def _made(self, name: str) -> Any:
         problem, a = self._site.problem, self._over
         match name:
-            case "zero_x":
-                return a.vector([0] * problem.n)
-            case "zero_y":
-                return a.vector([0] * problem.m)
+            case "zero_x" | "zero_y":
+                return a.vector([0] * (problem.n if name == "zero_x" else problem.m))
             case "ones":
                 return a.vector([1] * problem.p)
             case "x":
@@ -225,21 +223,18 @@ class _Given(Mapping[str, Any]):
                 return a.number(row_norm_of(problem))
             case "L_y":
                 return self._steepest
-            case "Dy_star":
-                return a.matrix(self._slopes[0], problem.n)
-            case "Dlam_star":
-                return a.matrix(self._slopes[1], problem.n)
-            case "x_other":
-                return a.vector(self._other)
-            case "y_star_other":
-                return a.vector(self._solved(self._other).y_star)
+            case "Dy_star" | "Dlam_star":
+                return a.matrix(self._slopes[name == "Dlam_star"], problem.n)
+            case "x_other" | "y_star_other":
+                other = self._free("x_other", self._at)
+                return a.vector(other if name == "x_other" else self._solved(other).y_star)
             case "y_any" | "y_other":
                 return a.vector(self._free(name, self.lower.y_star))
             case "lam_any":
                 return a.vector([abs(v) for v in self._free(name, self.lower.lam)])
             case "direction_x" | "direction_y" | "direction":
-                sizes = {"direction_x": problem.n, "direction_y": problem.m, "direction": problem.n + problem.m}
-                return a.vector(self._free(name, [0] * sizes[name]))
+                size = {"direction_x": problem.n, "direction_y": problem.m}.get(name, problem.n + problem.m)
+                return a.vector(self._free(name, [0] * size))
         if name in _ERRORS:
             return self._error((self._site.errors or {}).get(name, [0] * getattr(problem, _ERRORS[name])))
         if name in SMALL:
@@ -257,7 +252,7 @@ class _Given(Mapping[str, Any]):
         linear = noise.model not in ("additive", "jump")
         return {
             **{size: getattr(site.problem, size) for size in "nmp"}, **PLAIN,
-            **{name: self._whole(name, most) for name, most in WHOLE.items()},
+            **{name: random.Random(f"{name} {site.seed}").randint(1, most) for name, most in WHOLE.items()},
             "noise_fixed": int(not linear), "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1,
             "sigma_g": noise.sigma_g or 1, **(site.numbers or {}),
         }  # fmt: skip
@@ -308,10 +303,6 @@ class _Given(Mapping[str, Any]):
         except DegenerateLowerLevelError:
             raise NoValueError("y* has no derivative here") from None
 
-    @property
-    def _other(self) -> Vector:
-        return self._free("x_other", self._at)
-
     def _solved(self, x: Vector) -> ExactLowerLevel:
         try:
             return lower_level.solve(self._site.problem, x)
@@ -327,9 +318,6 @@ class _Given(Mapping[str, Any]):
         start = [v - START * s for v, s in zip(value, along, strict=True)]
         step = self._over.power(Germ.of(VARIABLE), Fraction(power))
         return self._over.add(self._over.vector(start), self._over.scale(step, self._over.vector(along)))
-
-    def _whole(self, name: str, most: int) -> int:
-        return random.Random(f"{name} {self._site.seed}").randint(1, most)
 
     def _free(self, name: str, centre: Sequence[Number]) -> Vector:
         draws = random.Random(f"{name} {self._site.seed}")
