@@ -152,9 +152,16 @@ def grad_y_g_at(objectives: Objectives, x: Vector, runs: tuple[int, ...] = ()) -
     g_yy = np.ascontiguousarray(g_yy) if runs and runs[0] > 1 else g_yy
 
     def gradient(y: Vector) -> Vector:
-        at_y = np.dot(y, g_yy)
-        exact: Vector = at_y + shared if runs else at_x + at_y + fixed
-        return exact if offset is None else exact + offset
+        exact: Vector = np.dot(y, g_yy)
+        # In place: at_x + at_y + fixed for one run, and what they share at once for many.
+        if runs:
+            exact += shared
+        else:
+            exact += at_x
+            exact += fixed
+        if offset is not None:
+            exact += offset
+        return exact
 
     return gradient
 

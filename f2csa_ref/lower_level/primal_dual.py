@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -25,8 +26,8 @@ LARGEST = 1e100
 """Components stop growing here: what diverges stays a number, and a very large one."""
 DECAY = 2.0 / 3.0
 """Power at which the step decreases: between 1/2 and 1, as averaging needs."""
-_BLOCK = 256
-"""Steps whose noise is drawn at once, over all runs."""
+_BLOCK, _TOGETHER = 256, 1 << 13
+"""Most steps whose noise is drawn at once, and of many runs most numbers: they stay in the cache."""
 
 Pair = tuple[Vector, Vector]
 
@@ -163,20 +164,27 @@ def iterates(
         B_turned, r = np.ascontiguousarray(B_turned), np.tile(r, (len(y), 1))
     noisy = q.noise.scale("g.y") > 0
     gradient, noise = grad_y_g_at(q, x, y.shape[:-1]), noise_y_at(q, "g.y", x)
-    normals = _step_by_step(source, steps, (*y.shape[:-1], draw_width(q.noise, q.m))) if noisy else iter(())
-    for eta_y, eta_lam in _sizes(q, reading, parameters):
+    shape = (*y.shape[:-1], draw_width(q.noise, q.m))
+    # Noise that does not hang on y is scaled as it is drawn, many steps at once.
+    fixed = q.noise.scale("g.y") if q.noise.model == "additive" else None
+    blocks: Iterable[Matrix] = _blocks(source, steps, shape, fixed) if noisy else ()
+    normals = itertools.chain.from_iterable(blocks)
+    for size_y, size_lam in _sizes(q, reading, parameters):
+        # An array without axes is multiplied by in half a float's time.
+        eta_y, eta_lam = np.array(size_y), np.array(size_lam)
         # In place, in memory of our own: of many rows, new memory takes a good part of the time.
         grad, pull = gradient(y), np.dot(lam, signed_B)
         if noisy:
-            sampled = noise(y, next(normals))
+            z = next(normals)
+            sampled = z if fixed is not None else noise(y, z)
             sampled += grad
             pull += sampled
         else:
             pull += grad
         pull *= eta_y
-        y = np.subtract(y, pull, out=pull)
+        y = np.subtract(y, pull, pull)
         rows = np.dot(y, B_turned)
-        np.subtract(r, rows, out=rows)
+        np.subtract(r, rows, rows)
         rows *= eta_lam
         rows += lam
         lam = np.maximum(0.0, rows, out=rows)
@@ -191,24 +199,30 @@ def _sizes(objectives: Objectives, reading: Reading, parameters: OracleParameter
     q = objectives
     eta_y = parameters.eta_y if parameters.eta_y is not None else 1.0 / (q.C_g + q.B_norm**2)
     eta_lam = parameters.eta_lam if parameters.eta_lam is not None else eta_y
-    for t in range(parameters.lower_level_steps):
-        shrink = (1.0 + t / 10.0) ** -DECAY if reading.inner_solver == "averaged" else 1.0
-        yield shrink * eta_y, shrink * eta_lam
+    if reading.inner_solver != "averaged":
+        return itertools.repeat((eta_y, eta_lam), parameters.lower_level_steps)
+    return ((shrink * eta_y, shrink * eta_lam) for shrink in _shrinks(parameters.lower_level_steps))
 
 
-def _step_by_step(source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...]) -> Iterator[Vector]:
-    """Normals of each step."""
-    return itertools.chain.from_iterable(_blocks(source, steps, shape))
+@lru_cache(maxsize=8)
+def _shrinks(steps: int) -> tuple[float, ...]:
+    """By how much each step of the averaged iteration is shorter than the first."""
+    return tuple((1.0 + t / 10.0) ** -DECAY for t in range(steps))
 
 
-def _blocks(source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...]) -> Iterator[Matrix]:
-    """Normals of all steps, drawn some steps ahead: the same numbers however many."""
+def _blocks(
+    source: np.random.Generator | Matrix | None, steps: int, shape: tuple[int, ...], scale: float | None = None
+) -> Iterator[Matrix]:
+    """Normals of all steps, times a scale if given, drawn some steps ahead: the same numbers however many."""
+    factor = None if scale is None else np.array(scale)
     if isinstance(source, np.ndarray):
-        yield source
+        yield source if factor is None else factor * source
         return
-    at_once = max(1, _BLOCK // math.prod(shape[:-1]))
+    runs = math.prod(shape[:-1])
+    at_once = _BLOCK if runs == 1 else min(_BLOCK, max(1, _TOGETHER // (runs * shape[-1])))
     for first in range(0, steps, at_once):
-        yield require_rng(source).standard_normal((min(at_once, steps - first), *shape))
+        block = require_rng(source).standard_normal((min(at_once, steps - first), *shape))
+        yield block if factor is None else np.multiply(factor, block, block)
 
 
 def _scalar_pair(
@@ -233,14 +247,18 @@ def _last(
 ) -> tuple[Vector, Vector, int, bool]:
     """The pair the solver returns, the steps taken, and whether all stayed in the bound; the first outside ends."""
     averaged, steps = reading.inner_solver == "averaged", parameters.lower_level_steps
-    y_sum = lam_sum = np.zeros(())
+    sums: Pair | None = None
     for taken, (y, lam) in enumerate(pairs, 1):
         if bound < math.inf and not _size(y, lam) <= bound:
             return y, lam, taken, False
         if averaged and 2 * taken > steps:
-            y_sum, lam_sum = y_sum + y, lam_sum + lam
+            if sums is None:
+                sums = 0.0 + y, 0.0 + lam
+            else:
+                np.add(sums[0], y, sums[0])
+                np.add(sums[1], lam, sums[1])
     tail = steps - steps // 2
-    return (y_sum / tail, lam_sum / tail, steps, True) if averaged else (y, lam, steps, True)
+    return (y, lam, steps, True) if sums is None else (sums[0] / tail, sums[1] / tail, steps, True)
 
 
 def _size(y: Vector, lam: Vector) -> float:

@@ -50,7 +50,7 @@ class ClippedMomentum:
 
     def step(self, state: OuterState, rng: np.random.Generator) -> None:
         oracle: Oracle = lambda z: self.answer(z, rng)  # noqa: E731  # Algorithm 2 takes an oracle of z alone
-        advance(state, rng.random(1), oracle, parameters=self.parameters, projection=self.projection)
+        advance(state, rng.random(), oracle, parameters=self.parameters, projection=self.projection)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ def parse_formula(text: str, where: str = "formula") -> Node:
     return node
 
 
+@lru_cache(maxsize=4096)
 def names_within(node: Node) -> frozenset[str]:
     """Every quantity named, those that definitions name included."""
     table, names = load_quantities(), set[str]()
@@ -42,6 +43,7 @@ def names_within(node: Node) -> frozenset[str]:
     return frozenset(names)
 
 
+@lru_cache(maxsize=4096)
 def choices_within(node: Node) -> tuple[str, ...]:
     """Every choice of the paper's that some quantity in it is defined by, in the order of the table."""
     names = names_within(node)

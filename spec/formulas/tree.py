@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 Shape = tuple[str, ...]
 """``()`` a number, ``("m",)`` a vector, ``("p", "m")`` a matrix; the three below are what they say."""
@@ -39,6 +40,18 @@ class Node:
     name: str
     args: tuple[Node, ...]
     shape: Shape
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self.name, self.args, self.shape))
+
+    def __hash__(self) -> int:
+        # Found once: a tree's would be that of all within it, each time.
+        return self._hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the hash: another process hashes texts otherwise."""
+        return {name: value for name, value in vars(self).items() if name != "_hash"}
 
     def walk(self) -> Iterator[Node]:
         """This part and all within it."""

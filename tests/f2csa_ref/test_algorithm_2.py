@@ -120,6 +120,28 @@ def test_each_row_is_the_run_with_its_own_points_on_the_segments():
         np.testing.assert_array_equal(np.array(getattr(rows, name)), alone)
 
 
+@pytest.mark.parametrize("runs", [(), (3,)])
+def test_a_step_is_its_lines_in_floats_to_the_bit(runs):
+    parameters, rng = schedule(D=0.03, eta=0.07, M=3, K=2), np.random.default_rng(1)
+    state, answers = OuterState.start(np.ones((*runs, 2))), rng.standard_normal((6, *runs, 2))
+    x, step, z_sum, x_bar = np.ones((*runs, 2)), np.zeros((*runs, 2)), 0.0, []
+    for t, g in enumerate(answers):
+        s = rng.random((*runs, 1)) if runs else rng.random()
+        asked = []
+        advance(state, s, lambda z, g=g, asked=asked: asked.append(z) or g, parameters=parameters)
+        x, z, v = x + step, x + s * step, step - parameters.eta * g
+        step = v * (parameters.D / np.maximum(np.sqrt((v * v).sum(axis=-1, keepdims=True)), parameters.D))
+        z_sum = z_sum + z / parameters.M
+        np.testing.assert_array_equal(asked[0], z)
+        np.testing.assert_array_equal(state.x, x)
+        np.testing.assert_allclose(state.step, step, rtol=1e-15)
+        step = state.step
+        if t % 3 == 2:
+            x_bar.append(z_sum)
+            z_sum = 0.0
+    np.testing.assert_array_equal(np.array(state.x_bar), np.array(x_bar))
+
+
 def test_many_runs_are_independent_and_their_outputs_are_blocks():
     made = outer_loop(np.sign, np.ones((5, 3)), parameters=schedule(), rng=np.random.default_rng(0))
     assert made.x_bar.shape == (6, 5, 3)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from f2csa_ref.lower_level.primal_dual import iterates
 from f2csa_ref.shared_sample import one_row_a_run
 from spec import REPAIRED, InvalidInputError, Noise, OracleParameters
 
+module = import_module("f2csa_ref.lower_level.primal_dual")  # its name is also that of a function
 LAST = REPAIRED.choose(inner_solver="constant-step")
 SHARED = REPAIRED.choose(inner_solver="shared-sample")
 ZERO = np.zeros(1)
@@ -169,6 +172,34 @@ def test_each_row_is_the_run_with_its_own_draws(at, solver, model):
         for (y, lam), (y_alone, lam_alone) in zip(pairs, alone, strict=True):
             assert y == pytest.approx(y_alone, rel=1e-12, abs=1e-14)
             assert lam == pytest.approx(lam_alone, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("model", ["additive", "matrix", "jump"])
+@pytest.mark.parametrize("solver", ["constant-step", "averaged"])
+def test_runs_are_the_same_to_the_bit_however_many_steps_are_drawn_at_once(at, monkeypatch, solver, model):
+    problem, x = at("two-of-three", model)
+
+    def pairs():
+        how = {"reading": REPAIRED.choose(inner_solver=solver), "parameters": steps(70)}
+        return lower_level_runs(problem, x, rng=np.random.default_rng(3), replications=5, **how)
+
+    together = pairs()
+    monkeypatch.setattr(module, "_BLOCK", 1)
+    alone = pairs()
+    monkeypatch.setattr(module, "_BLOCK", 16)
+    monkeypatch.setattr(module, "_TOGETHER", 50)
+    some = pairs()
+    for other in (alone, some):
+        np.testing.assert_array_equal(together[0], other[0])
+        np.testing.assert_array_equal(together[1], other[1])
+
+
+def test_supplied_draws_are_left_as_they_are(at):
+    problem, x = at("two-of-three", "additive")
+    draws = np.random.default_rng(0).standard_normal((30, objectives_of(problem).m))
+    before = draws.copy()
+    primal_dual(objectives_of(problem), x, parameters=steps(30), draws=draws)
+    np.testing.assert_array_equal(draws, before)
 
 
 def test_runs_need_a_source_of_noise_and_a_number(at):

@@ -14,13 +14,14 @@ from spec import parse_problem
 from spec.atlas import find
 from spec.exact import Vector
 from spec.formulas import parse_formula
+from spec.reading import DualTerm
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.formula_evidence import choices_of, site_of
+from verify.checks.measuring.formula_evidence import choices_of
 from verify.checks.measuring.own_values import floats
 from verify.checks.measuring.premises import (
     SHOWN_ALPHA,
     at_truth,
-    estimate,
+    h_width,
     regular_truth,
     shown_vector,
     sweep_ends,
@@ -28,11 +29,13 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
-from verify.truth.geometry import quadratic_of
+from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.goldstein.cells import PieceCell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
-from verify.truth.pair import Truth, exact_bias
+from verify.truth.pair import Truth, exact_bias, geometry_at_truth
+from verify.truth.propositions.deciding import own_choices
+from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 
 IN_RAMPS = (0.001, 0.1, 1.0, 10.0)
@@ -50,8 +53,8 @@ REACH = 4
 FIXED_RADIUS = 0.5
 """A radius that does not shrink with alpha."""
 ALL_ROUND = 16
-OF_THE_WEIGHTS = "weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x"
-"""Its left side is what the derivative sees of the weights at exact stages."""
+WEIGHTS_TERM = parse_formula("weights_term(y_star, lam_star, y_min(y_star, lam_star)) == zero_x").args[0]
+"""What the derivative sees of the weights at exact stages."""
 
 
 def _between(alphas: Sequence[float], low: float, high: float) -> Sequence[float]:
@@ -222,25 +225,50 @@ def _truth(name: str, x: tuple[Fraction, ...]) -> Truth:
 
 def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _AskedPoint:
     """‖estimate - ∇F(x)‖, or with a radius a bound of the distance to ∂_rF(x), exact for n = 1."""
-    case, alpha = ball.case, ball.alpha
-    there, truth = replace(case, instance=case.instance.at(*x)), _truth(case.instance.name, x)
-    geometry, call = at_truth(there, truth, alpha)
-    found = estimate(there, call, geometry.minimiser) + _of_the_weights(there, alpha)
-    rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
+    case, name, truth = ball.case, ball.case.instance.name, _truth(ball.case.instance.name, x)
+    call = case.call(ball.alpha, y_star=truth.y_star, lam=truth.lam)
+    at = name, x, ball.alpha, h_width(case, ball.alpha, call), call.parameters.lam_width
+    geometry, rounding = _geometry(*at), _rounding(*at, case.reading.dual_term)
+    given = replace(call, y_penalty=geometry.minimiser)
+    found = case.stages.hypergradient(case.instance.problem, geometry.x, given) + _of_the_weights(ball, x)
     if ball.radius is None:
         return _AskedPoint(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
-    gradients = [*_gradients_in_ball(_pieces(case.instance.name), floats(x), ball.radius), truth.grad_F]
-    _, nearest = shortest(np.array(gradients) - found, Rays((), ()))
+    _, nearest = shortest(_gradients_around(name, x, ball.radius) - found, Rays((), ()))
     return _AskedPoint(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
 
 
-def _of_the_weights(there: Case, alpha: float) -> Vector:
+@lru_cache(maxsize=4096)
+def _geometry(name: str, x: tuple[Fraction, ...], alpha: float, width: float, lam_width: float) -> Geometry:
+    """The geometry on the exact pair, made once for all readings whose other choices do not reach it."""
+    return geometry_at_truth(find(name).at(*x), _truth(name, x), alpha, width, lam_width)
+
+
+@lru_cache(maxsize=8192)
+def _rounding(
+    name: str, x: tuple[Fraction, ...], alpha: float, width: float, lam_width: float, dual_term: DualTerm
+) -> float:
+    geometry = _geometry(name, x, alpha, width, lam_width)
+    return geometry.rounding(geometry.minimiser, dual_term=dual_term)
+
+
+@lru_cache(maxsize=8192)
+def _gradients_around(name: str, x: tuple[Fraction, ...], radius: float) -> Vector:
+    """Gradients of F at points of the ball and at its middle, a row each."""
+    return np.array([*_gradients_in_ball(_pieces(name), floats(x), radius), _truth(name, x).grad_F])
+
+
+def _of_the_weights(ball: _Ball, x: tuple[Fraction, ...]) -> Vector:
     """What the derivative sees of the weights at exact stages, where they are maps of x, shape (n,)."""
-    site = site_of(there)
-    if there.sense.weights == "frozen" or site is None:
-        return np.zeros(len(there.x))
-    place = site.at(Fraction(alpha), choices_of(there))
-    found = place.arithmetic.entries(value_of(parse_formula(OF_THE_WEIGHTS).args[0], place))
+    if ball.case.sense.weights == "frozen":
+        return np.zeros(len(x))
+    return _weights_term(ball.case.instance.name, x, ball.alpha, own_choices(WEIGHTS_TERM, choices_of(ball.case)))
+
+
+@lru_cache(maxsize=8192)
+def _weights_term(name: str, x: tuple[Fraction, ...], alpha: float, own: tuple[tuple[str, str], ...]) -> Vector:
+    """The same, found once for all readings whose other choices do not reach it."""
+    place = Site(quadratic_of(find(name).problem), x).at(Fraction(alpha), dict(own))
+    found = place.arithmetic.entries(value_of(WEIGHTS_TERM, place))
     return np.array([float(value) for value in found])
 
 

@@ -25,6 +25,8 @@ def oracle(case: Case) -> Oracle:
 
 
 def _silent_at_kinks(z: Vector) -> Vector:
+    if z.ndim == 1:
+        return np.zeros(len(z)) if z[0] == 0 else FUNCTION.gradient(z)
     return np.where(z[..., :1] == 0, 0.0, FUNCTION.gradient(z))
 
 

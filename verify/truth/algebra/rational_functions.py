@@ -128,6 +128,8 @@ class RationalVector:
             return RationalVector(self.numerators, fmpq_poly([1]), self.width)
         common = self.denominator
         for numerator in self.numerators:
+            if common.degree() == 0:
+                break
             common = common.gcd(numerator)
         parts = [*self.numerators, self.denominator]
         if common.degree() > 0:
@@ -136,9 +138,12 @@ class RationalVector:
         scale = lcm(*bottoms)
         content = 0
         for part, bottom in zip(parts, bottoms, strict=True):
-            content = gcd(content, scale // bottom * gcd(*map(int, part.numer().coeffs())))
-        factor = fmpq(scale if parts[-1][parts[-1].degree()] > 0 else -scale, content)
-        parts = [part * factor for part in parts]
+            content = gcd(content, scale // bottom * int(part.numer().content()))
+            if content == 1:
+                break
+        factor = fmpq(scale if parts[-1].leading_coefficient() > 0 else -scale, content)
+        if factor != 1:
+            parts = [part * factor for part in parts]
         return RationalVector(tuple(parts[:-1]), parts[-1], self.width)
 
     def leading(self) -> Leading:

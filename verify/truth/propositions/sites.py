@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,19 @@ START = Fraction(1, 2**20)
 NO_SOLUTION = "y* has no value here: {}"
 _ERRORS = {"e_ys": "m", "e_lam": "p", "e_y": "m"}
 _STEPS = 16
+PLAIN = {
+    "hessian_exponent": 1, "C_lambda": 1, "N_g": 1, "L_F": 1, "initial_gap": 1, "bias_constant": 1,
+    "goldstein_radius": 1, "mixing": Fraction(1, 3),
+    # No power of 2: where every other constant is 1, that of the batch would be a whole number.
+    "sigma": Fraction(3, 8), "D": Fraction(1, 8), "eta": Fraction(1, 7), "oracle_bias": Fraction(1, 7),
+    "oracle_variance": Fraction(1, 2), "inner_scale": Fraction(1, 3),
+}  # fmt: skip
+"""Constants that a problem does not determine, where a site gives no others."""
+GIVEN_HERE = (
+    "zero_x", "zero_y", "ones", "x", "y_star", "lam_star", "on_active", "feasible", "row_norm", "L_y", "Dy_star",
+    "Dlam_star", "x_other", "y_star_other", "y_any", "y_other", "lam_any", "direction_x", "direction_y", "direction",
+)  # fmt: skip
+"""What a site gives besides its problem's blocks, numbers and errors."""
 FREE = frozenset(
     {"x_other", "y_star_other", "y_any", "y_other", "lam_any", "direction", "direction_x", "direction_y", *WHOLE}
 )
@@ -177,70 +190,72 @@ class _Given(Mapping[str, Any]):
         self._site, self._over, self._alpha, self._at = site, arithmetic, alpha, at
         self._variable = variable
         self._known: dict[str, Any] = {}
-        self._makers = self._all()
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = self._makers[name]()
+            self._known[name] = self._made(name)
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter({**self._site.problem.blocks, **self._numbers, **dict.fromkeys((*SMALL, *_ERRORS, *GIVEN_HERE))})
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return sum(1 for _ in self)
 
-    def _all(self) -> dict[str, Callable[[], Any]]:
-        problem, site, a = self._site.problem, self._site, self._over
-        sizes = {"n": problem.n, "m": problem.m, "p": problem.p}
-        makers: dict[str, Callable[[], Any]] = {}
-        for block, array in problem.blocks.items():
-            makers[block] = partial(self._array, array)
-        noise = site.noise or problem.noise
+    def _made(self, name: str) -> Any:
+        problem, a = self._site.problem, self._over
+        match name:
+            case "zero_x" | "zero_y":
+                return a.vector([0] * (problem.n if name == "zero_x" else problem.m))
+            case "ones":
+                return a.vector([1] * problem.p)
+            case "x":
+                return self._moving(self._at, lambda d: d)
+            case "y_star":
+                return self._moving(self.lower.y_star, lambda d: _times(self._slopes[0], d))
+            case "lam_star":
+                return self._moving(self.lower.lam, lambda d: _times(self._slopes[1], d))
+            case "on_active":
+                return a.vector([int(i in self.lower.active) for i in range(problem.p)])
+            case "feasible":
+                return a.number(Fraction(int(self._is_feasible)))
+            case "row_norm":
+                return a.number(row_norm_of(problem))
+            case "L_y":
+                return self._steepest
+            case "Dy_star" | "Dlam_star":
+                return a.matrix(self._slopes[name == "Dlam_star"], problem.n)
+            case "x_other" | "y_star_other":
+                other = self._free("x_other", self._at)
+                return a.vector(other if name == "x_other" else self._solved(other).y_star)
+            case "y_any" | "y_other":
+                return a.vector(self._free(name, self.lower.y_star))
+            case "lam_any":
+                return a.vector([abs(v) for v in self._free(name, self.lower.lam)])
+            case "direction_x" | "direction_y" | "direction":
+                size = {"direction_x": problem.n, "direction_y": problem.m}.get(name, problem.n + problem.m)
+                return a.vector(self._free(name, [0] * size))
+        if name in _ERRORS:
+            return self._error((self._site.errors or {}).get(name, [0] * getattr(problem, _ERRORS[name])))
+        if name in SMALL:
+            return self._small()
+        if name == self._variable:
+            return Germ.of(VARIABLE ** (-1 if name in GROWING else 1))
+        if name in self._numbers:
+            return a.number(Fraction(self._numbers[name]))
+        return self._array(problem.blocks[name])
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        """What a problem does not determine, and its sizes and noise, as plain numbers by name."""
+        site, noise = self._site, self._site.noise or self._site.problem.noise
         linear = noise.model not in ("additive", "jump")
-        numbers = {
-            **sizes, "hessian_exponent": 1, "C_lambda": 1, "N_g": 1, "L_F": 1, "initial_gap": 1, "bias_constant": 1,
-            "goldstein_radius": 1, "mixing": Fraction(1, 3), "noise_fixed": int(not linear),
-            "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1, "sigma_g": noise.sigma_g or 1,
-            # No power of 2: where every other constant is 1, that of the batch would be a whole number.
-            "sigma": Fraction(3, 8), "D": Fraction(1, 8), "eta": Fraction(1, 7), "oracle_bias": Fraction(1, 7),
-            "oracle_variance": Fraction(1, 2), "inner_scale": Fraction(1, 3),
-            **{name: self._whole(name, most) for name, most in WHOLE.items()},
-            **(site.numbers or {}),
+        return {
+            **{size: getattr(site.problem, size) for size in "nmp"}, **PLAIN,
+            **{name: random.Random(f"{name} {site.seed}").randint(1, most) for name, most in WHOLE.items()},
+            "noise_fixed": int(not linear), "noise_linear": int(linear), "sigma_f": noise.sigma_f or 1,
+            "sigma_g": noise.sigma_g or 1, **(site.numbers or {}),
         }  # fmt: skip
-        for name, number in numbers.items():
-            makers[name] = partial(a.number, Fraction(number))
-        makers["row_norm"] = lambda: a.number(row_norm_of(problem))
-        for name in SMALL:
-            makers[name] = self._small
-        if self._variable not in SMALL:
-            power = -1 if self._variable in GROWING else 1
-            makers[self._variable] = lambda: Germ.of(VARIABLE**power)
-        errors = site.errors or {}
-        for name, size in _ERRORS.items():
-            makers[name] = partial(self._error, errors.get(name, [0] * sizes[size]))
-        makers |= {
-            "zero_x": lambda: a.vector([0] * problem.n),
-            "zero_y": lambda: a.vector([0] * problem.m),
-            "ones": lambda: a.vector([1] * problem.p),
-            "x": lambda: self._moving(self._at, lambda d: d),
-            "y_star": lambda: self._moving(self.lower.y_star, lambda d: _times(self._slopes[0], d)),
-            "lam_star": lambda: self._moving(self.lower.lam, lambda d: _times(self._slopes[1], d)),
-            "on_active": lambda: a.vector([int(i in self.lower.active) for i in range(problem.p)]),
-            "feasible": lambda: a.number(Fraction(int(self._is_feasible))),
-            "L_y": lambda: self._steepest,
-            "Dy_star": lambda: a.matrix(self._slopes[0], problem.n),
-            "Dlam_star": lambda: a.matrix(self._slopes[1], problem.n),
-            "x_other": lambda: a.vector(self._other),
-            "y_star_other": lambda: a.vector(self._solved(self._other).y_star),
-            "y_any": lambda: a.vector(self._free("y_any", self.lower.y_star)),
-            "lam_any": lambda: a.vector([abs(v) for v in self._free("lam_any", self.lower.lam)]),
-            "y_other": lambda: a.vector(self._free("y_other", self.lower.y_star)),
-            "direction_x": lambda: a.vector(self._free("direction_x", [0] * problem.n)),
-            "direction": lambda: a.vector(self._free("direction", [0] * (problem.n + problem.m))),
-            "direction_y": lambda: a.vector(self._free("direction_y", [0] * problem.m)),
-        }
-        return makers
 
     def _error(self, direction: Sequence[Number]) -> Any:
         error, shares = self._over.vector(direction), self._site.shares
@@ -288,10 +303,6 @@ class _Given(Mapping[str, Any]):
         except DegenerateLowerLevelError:
             raise NoValueError("y* has no derivative here") from None
 
-    @property
-    def _other(self) -> Vector:
-        return self._free("x_other", self._at)
-
     def _solved(self, x: Vector) -> ExactLowerLevel:
         try:
             return lower_level.solve(self._site.problem, x)
@@ -307,9 +318,6 @@ class _Given(Mapping[str, Any]):
         start = [v - START * s for v, s in zip(value, along, strict=True)]
         step = self._over.power(Germ.of(VARIABLE), Fraction(power))
         return self._over.add(self._over.vector(start), self._over.scale(step, self._over.vector(along)))
-
-    def _whole(self, name: str, most: int) -> int:
-        return random.Random(f"{name} {self._site.seed}").randint(1, most)
 
     def _free(self, name: str, centre: Sequence[Number]) -> Vector:
         draws = random.Random(f"{name} {self._site.seed}")

@@ -43,6 +43,16 @@ def at(name: str, **choices: str) -> Place:
     return site(name).at(ALPHA, choices)
 
 
+def test_whatever_a_site_names_it_gives_or_says_that_it_has_none() -> None:
+    given = at("two-of-three").given
+    assert {"A", "g_yy", "x", "alpha", "M", "sigma", "e_ys", "L_y"} <= {*given}
+    assert len({*given}) == len(given)
+    for name in given:
+        assert given[name] is given[name]
+    with pytest.raises(KeyError):
+        given["nothing"]
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dual_term", DUAL_TERMS)
 def test_the_estimator_is_that_of_the_exact_stages(name: str, dual_term: str) -> None:
