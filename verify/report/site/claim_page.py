@@ -58,7 +58,7 @@ def _page(site: SiteFrame, claim: StatementOutline, carried: Mapping[str, list[s
         "claim.html.j2", site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
         remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, assumed=assumed_laws.assumed,
         problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, instances=_instances,
-        loud_first=_loud_first,
+        loud_first=_loud_first, run_lengths=evidence_words.run_lengths,
     )  # fmt: skip
     return Page(f"{FOLDER}{claim_file(claim.id)}", claim.title, body, str(answer.striptags()))
 
