@@ -33,6 +33,8 @@ FOLDER = "pages/"
 STYLE, SCRIPT = f"{FOLDER}style.css", f"{FOLDER}site.js"
 MARK = "/* f2csa-verify */"
 """What a style sheet or a script of ours begins with (:data:`spec.files.MARKS`)."""
+APART = "-evidence.html"
+"""How the file of a page ends that has the evidence of a long claim's steps."""
 LIVING = f"{FOLDER}algorithm.html"
 """The page of the living Algorithm 1."""
 MENU: tuple[tuple[str, str], ...] = (
