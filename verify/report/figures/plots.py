@@ -41,7 +41,9 @@ RADIUS = 2.3
 
 def stylesheet() -> str:
     """The rules for the classes that panels use; a page has them once."""
-    return "\n".join(f".plot .{use} {{ {rule} }}" for use, rule in _STYLES.items())
+    # A page's own rule for texts in drawings would win over what their group hands down.
+    texts = {use: f".plot .{use} text, " for use in ("across", "up", "name")}
+    return "\n".join(f"{texts.get(use, '')}.plot .{use} {{ {rule} }}" for use, rule in _STYLES.items())
 
 
 class RatePlots:
