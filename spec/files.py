@@ -60,7 +60,7 @@ class Frozen(BaseModel):
     What the ``Args`` of a class say of a field is its description, in Python and in the JSON Schema.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:

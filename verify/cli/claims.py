@@ -16,7 +16,6 @@ from spec.assertions import load_assertions
 from spec.claims import Claim, ProofStep, ReadingName, Statement, find
 from spec.formulas import choices_within, plain_text
 from spec.works import find as find_work
-from verify.campaign.baseline.storage import shipped_record
 from verify.checks.measuring.case import checks
 from verify.cli import options
 from verify.cli.assertions import assertions
@@ -248,6 +247,9 @@ def _recorded(full_id: str, reading: str) -> str:
 
 def _on_record(full_id: str, reading: str) -> Verdict | None:
     """The reference's verdict on a statement as shipped with this version, over all its instances."""
+    # Imported here: with it comes all that runs, of which the list of claims needs nothing.
+    from verify.campaign.baseline.storage import shipped_record
+
     start = f"{full_id}|{reading}|"
     return combine(Verdict(verdict) for key, verdict in shipped_record().items() if key.startswith(start))
 

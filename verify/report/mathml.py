@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from xml.etree import ElementTree
 
@@ -34,6 +35,7 @@ _ATTRIBUTES = {
     "movablelimits", "symmetric", "largeop", "rowlines", "columnlines", "height", "depth",
 }  # fmt: skip
 """All that a formula may be made of."""
+_NUMBERED = re.compile(r"&#x([0-9A-F]{1,6});")
 _NAMESPACE = ' xmlns="http://www.w3.org/1998/Math/MathML"'
 _WORDS = (
     (r"\left", ""), (r"\right", ""), (r"\big", ""), (r"\,", " "), (r"\;", " "), (r"\quad", " "),
@@ -57,10 +59,16 @@ def formula(latex: str, *, inline: bool = False) -> Markup:
         return Markup("<code>{}</code>").format(spoken(latex))
     for pattern, better in _BETTER:
         made = pattern.sub(better, made)
-    made = made.replace(_NAMESPACE, "", 1)
+    made = _NUMBERED.sub(_character, made.replace(_NAMESPACE, "", 1))
     if not _is_plain(made):  # latex2mathml does not escape what a text in it holds
         return Markup("<code>{}</code>").format(spoken(latex))
     return Markup(made if inline else made.replace("<math ", '<math tabindex="0" ', 1))  # checked
+
+
+def _character(found: re.Match[str]) -> str:
+    """What is written by its number; what means something to a parser, or joins the letter before, stays so."""
+    letter = chr(int(found[1], 16))
+    return found[0] if letter in "<>&\"'" or unicodedata.combining(letter) else letter
 
 
 def _is_plain(made: str) -> bool:

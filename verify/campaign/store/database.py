@@ -14,7 +14,9 @@ NAME = "store.sqlite"
 """The file's name in a folder of reports."""
 APPLICATION = 0x46324353
 """Which program's file it is, in SQLite's own field for that: ``F2CS``."""
-VERSION = 2
+VERSION = 3
+"""Of what is written; in version 2 each text was compressed by itself."""
+READABLE = (2, VERSION)
 # Results of a page's size lie in rows: a tree without rows would give each the whole pages that it overflows into.
 TABLES = {
     "cells": (
@@ -64,8 +66,9 @@ def require_store(path: Path, argument: str) -> None:
         rule = f"must not hold a {path.name} that f2csa did not write, or that was cut off: move it, or choose another"
         read = "must be a store that f2csa wrote, and whole"
         raise InvalidInputError(argument, read if argument == READ else f"{rule} folder", str(path))
-    if _number(start, 60) != VERSION:
-        rule = f"must be a store of version {VERSION}: another f2csa wrote it; use that one, or another folder"
+    if _number(start, 60) not in READABLE:
+        known = " or ".join(map(str, READABLE))
+        rule = f"must be a store of version {known}: another f2csa wrote it; use that one, or another folder"
         raise InvalidInputError(argument, rule, f"{path} of version {_number(start, 60)}")
 
 
@@ -139,6 +142,9 @@ def _checked(connection: sqlite3.Connection, path: Path, argument: str, *, write
         if writes:
             connection.execute("PRAGMA journal_mode=WAL")
         _require_whole(connection, path, argument)
+        if writes and connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            # What is written from now on is of this version: a program of an earlier one must refuse it.
+            connection.execute(f"PRAGMA user_version={VERSION}")
     except BaseException:
         connection.close()
         raise

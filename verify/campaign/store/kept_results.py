@@ -6,7 +6,6 @@ import hashlib
 import json
 import sqlite3
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -24,11 +23,10 @@ from verify.campaign.run_environment import MACHINE
 from verify.campaign.store import database
 from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
+from verify.campaign.store.packing import packed, unpacked
 from verify.report.model import Result
 
 _BATCH = 500
-_LONGEST = 1 << 28
-"""Bytes of a text beyond which no column is opened."""
 
 
 class Request(Frozen):
@@ -306,23 +304,6 @@ class _Guard:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: Any) -> None:
         if isinstance(value, sqlite3.Error):
             raise StoreError(f"{self.path} failed ({value}); what was finished before is kept in it") from None
-
-
-def packed(text: str) -> bytes:
-    """A text as a store keeps it, compressed."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"))
-
-
-def unpacked(column: Any) -> Any:
-    """The text in a column, or the column itself where no :func:`packed` made it."""
-    if not isinstance(column, bytes):
-        return column
-    opened = zlib.decompressobj()
-    try:
-        text = opened.decompress(column, _LONGEST)
-        return text.decode("utf-8", "surrogatepass") if opened.eof and not opened.unused_data else column
-    except (zlib.error, UnicodeDecodeError):
-        return column
 
 
 def _digest(*texts: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from f2csa_ref.solver.trace import TraceBlock
 from verify.evidence.model import Point, RateEvidence, superscript
@@ -23,26 +23,27 @@ _MAX_TICKS = 4
 
 _INDEX = re.compile(r"_(\w)( →|)$")
 _STYLES = {
-    "tick": "stroke: var(--quiet); stroke-width: 0.6",
     "across": "font-size: 10px; text-anchor: middle; fill: var(--quiet)",
     "up": "font-size: 10px; text-anchor: end; fill: var(--quiet)",
     "name": "font-size: 11px; text-anchor: middle; fill: var(--quiet)",
-    "axis": "fill: none; stroke: var(--quiet); stroke-width: 0.6; stroke-linecap: square",
+    "axis": "fill: none; stroke: var(--quiet); stroke-width: 0.6",
     "shade": "fill: var(--shade)",
     "floor": "fill: none; stroke-dasharray: 0.8,1.6; stroke: var(--quiet); stroke-width: 0.8",
     "fit": "fill: none; stroke: var(--measured); stroke-width: 1.1; stroke-linecap: square",
     "claim": "fill: none; stroke-dasharray: 5.6,3.5; stroke: var(--claimed); stroke-width: 1.4",
     "bar": "fill: none; stroke: var(--measured); stroke-width: 0.8",
     "excluded": "fill: var(--paper); stroke: var(--measured)",
-    "used": "fill: var(--measured); stroke: var(--measured)",
+    "used": "fill: none; stroke: var(--measured); stroke-width: 5.6; stroke-linecap: round",
 }
 RADIUS = 2.3
-"""Of a point's mark, CSS pixels."""
+"""Of a hollow mark, CSS pixels, to the middle of its line of one pixel; a full one is as wide."""
 
 
 def stylesheet() -> str:
     """The rules for the classes that panels use; a page has them once."""
-    return "\n".join(f".plot .{use} {{ {rule} }}" for use, rule in _STYLES.items())
+    # A page's own rule for texts in drawings would win over what their group hands down.
+    texts = {use: f".plot .{use} text, " for use in ("across", "up", "name")}
+    return "\n".join(f"{texts.get(use, '')}.plot .{use} {{ {rule} }}" for use, rule in _STYLES.items())
 
 
 class RatePlots:
@@ -74,24 +75,19 @@ class RatePlots:
             return
         edge = box.across(math.log10(floor))
         left, right = (_LEFT, edge) if toward == "zero" else (edge, WIDTH - _RIGHT)
-        outline = (
-            f"M {_px(left)} {_px(_FOOT)}L {_px(right)} {_px(_FOOT)}L {_px(right)} {_px(_TOP)}L {_px(left)} {_px(_TOP)}z"
-        )
-        yield f'<path d="{outline}" class="shade"/>'
-        yield self._line("floor", (edge, _FOOT), (edge, _TOP))
+        yield f'<path class="shade" d="M{_px(left)} {_px(_FOOT)}H{_px(right)}V{_px(_TOP)}H{_px(left)}z"/>'
+        yield self._path("floor", f"M{_px(edge)} {_px(_FOOT)}V{_px(_TOP)}")
 
     def _scale(self, box: _Box, name: str) -> Iterator[str]:
-        """Ticks with their labels, the name of what runs across, and two axes."""
-        for at, label in _ticks(*box.x):
-            yield self._line("tick", (box.across(at), _FOOT), (box.across(at), _FOOT + 3))
-            yield self._text("across", box.across(at), _FOOT + 12.6, label)
-        middle = (_LEFT + WIDTH - _RIGHT) / 2
-        yield self._text("name", middle, _FOOT + 23.4, name)
-        for at, label in _ticks(*box.y):
-            yield self._line("tick", (_LEFT - 3, box.up(at)), (_LEFT, box.up(at)))
-            yield self._text("up", _LEFT - 5, box.up(at) + 3.8, label)
-        yield self._line("axis", (_LEFT, _FOOT), (_LEFT, _TOP))
-        yield self._line("axis", (_LEFT, _FOOT), (WIDTH - _RIGHT, _FOOT))
+        """Two axes with their ticks, labels, and the name of what runs across."""
+        across = [(box.across(at), label) for at, label in _ticks(*box.x)]
+        up = [(box.up(at), label) for at, label in _ticks(*box.y)]
+        axes = f"M{_px(_LEFT)} {_px(_TOP)}V{_px(_FOOT)}H{_px(WIDTH - _RIGHT)}"
+        ticks = [f"M{_px(at)} {_px(_FOOT)}v3" for at, _ in across] + [f"M{_px(_LEFT)} {_px(at)}h-3" for at, _ in up]
+        yield self._path("axis", axes + "".join(ticks))
+        yield self._texts("across", [(at, _FOOT + 12.6, label) for at, label in across])
+        yield self._texts("name", [((_LEFT + WIDTH - _RIGHT) / 2, _FOOT + 23.4, name)])
+        yield self._texts("up", [(_LEFT - 5, at + 3.8, label) for at, label in up])
 
     def _slopes(
         self, box: _Box, evidence: RateEvidence, claimed: float | None, usable: Sequence[Point], toward: str
@@ -101,32 +97,38 @@ class RatePlots:
         for name, slope, end in (("fit", evidence.exponent, -1), ("claim", claimed, 0)):
             if ordered and slope is not None and math.isfinite(slope):
                 (left, right), (start, stop) = box.line(ordered[end], slope)
-                yield self._line(name, (box.across(left), box.up(start)), (box.across(right), box.up(stop)))
+                begins, ends = (box.across(left), box.up(start)), (box.across(right), box.up(stop))
+                yield self._path(name, f"M{_px(begins[0])} {_px(begins[1])} {_px(ends[0])} {_px(ends[1])}")
 
     def _points(self, box: _Box, shown: Sequence[Point]) -> Iterator[str]:
         """A mark each, hollow where it is not used, and what it may be off where that can be seen."""
+        bars = []
         for point in shown:
             low, high = point.measured - point.uncertainty, point.measured + point.uncertainty
             if point.uncertainty > 0.1 * point.measured and math.isfinite(high):
                 at, foot = box.across(math.log10(point.at)), math.log10(low) if low > 0 else box.y[0]
                 ends = box.up(max(foot, box.y[0])), box.up(min(math.log10(high), box.y[1]))
-                yield self._line("bar", (at, ends[0]), (at, ends[1]))
-        for point in sorted(shown, key=lambda point: point.usable):
-            at, up = box.across(math.log10(point.at)), box.up(math.log10(point.measured))
-            yield self._mark("used" if point.usable else "excluded", at, up)
+                bars.append(f"M{_px(at)} {_px(ends[0])}V{_px(ends[1])}")
+        if bars:
+            yield self._path("bar", "".join(bars))
+        at = {point: (box.across(math.log10(point.at)), box.up(math.log10(point.measured))) for point in shown}
+        for x, y in (at[point] for point in shown if not point.usable):
+            yield f'<circle class="excluded" cx="{_px(x)}" cy="{_px(y)}" r="{RADIUS:g}"/>'
+        if used := [at[point] for point in shown if point.usable]:
+            # A stroke of no length with round ends is a dot.
+            yield self._path("used", "".join(f"M{_px(x)} {_px(y)}h0" for x, y in used))
 
-    def _line(self, use: str, start: tuple[float, float], stop: tuple[float, float]) -> str:
-        (a, b), (c, d) = start, stop
-        return f'<path d="M {_px(a)} {_px(b)}L {_px(c)} {_px(d)}" class="{use}"/>'
+    def _path(self, use: str, outline: str) -> str:
+        return f'<path class="{use}" d="{outline}"/>'
 
-    def _text(self, use: str, x: float, y: float, words: str) -> str:
-        indexed = _INDEX.sub(
-            r'<tspan dy="2" font-size="75%">\1</tspan><tspan dy="-2">\2</tspan>', str(Markup.escape(words))
-        )
-        return f'<text class="{use}" x="{_px(x)}" y="{_px(y)}">{indexed}</text>'
-
-    def _mark(self, use: str, x: float, y: float) -> str:
-        return f'<circle class="{use}" cx="{_px(x)}" cy="{_px(y)}" r="{RADIUS:g}"/>'
+    def _texts(self, use: str, texts: Sequence[tuple[float, float, str]]) -> str:
+        """Texts of one kind, each at its place."""
+        set_ = [
+            (x, y, _INDEX.sub(r'<tspan dy="2" font-size="75%">\1</tspan><tspan dy="-2">\2</tspan>', str(escape(words))))
+            for x, y, words in texts
+        ]
+        shown = "".join(f'<text x="{_px(x)}" y="{_px(y)}">{words}</text>' for x, y, words in set_)
+        return f'<g class="{use}">{shown}</g>' if shown else ""
 
 
 def _px(value: float) -> str:

@@ -17,7 +17,7 @@ from verify.report.model import Result
 from verify.report.site import cell_numbers as numbers
 from verify.report.site import evidence_words
 from verify.report.site.cell_numbers import CellNumber, bare
-from verify.report.site.frame import FOLDER, Page, SiteFrame, claim_file, drawn
+from verify.report.site.frame import APART, FOLDER, Page, SiteFrame, claim_file, drawn
 from verify.report.site.glossary import explained
 from verify.report.site.slope_plot import Figure, figure
 from verify.verdict import Verdict
@@ -27,6 +27,8 @@ LOUD = (
     wording.LEFT_OPEN, Verdict.NOT_APPLICABLE, "",
 )  # fmt: skip
 """Statuses from loud to quiet: steps stand in this order."""
+LONGEST = 750_000
+"""Longest page, in characters before what it repeats is taken out, that carries the evidence of its steps itself."""
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,33 @@ class Section:
 def pages(site: SiteFrame) -> list[Page]:
     """One page for each claim of the run."""
     carried = _carried(site)
-    return [_page(site, claim, carried) for claim in site.outline.claims]
+    return [page for claim in site.outline.claims for page in _pages(site, claim, carried)]
 
 
-def _page(site: SiteFrame, claim: StatementOutline, carried: Mapping[str, list[str]]) -> Page:
+def _pages(site: SiteFrame, claim: StatementOutline, carried: Mapping[str, list[str]]) -> Iterator[Page]:
+    """The claim's page, and where it would be long one of its steps' evidence."""
     head = _section(site, claim)
     parts = {number.part for _, number in head.cells if number is not None and number.part}
     steps = [_section(site, step, decides=step.id in parts) for step in claim.steps]
     steps.sort(key=lambda step: (not step.decides, _loudness(step.entry, "as-written"), _loudness(step.entry)))
     answer = answer_of(head)
-    body = drawn(
-        "claim.html.j2", site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
-        remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, assumed=assumed_laws.assumed,
-        problem_text=evidence_words.problem_text, kind=_kind, said=prose.remarks, instances=_instances,
-        loud_first=_loud_first,
-    )  # fmt: skip
-    return Page(f"{FOLDER}{claim_file(claim.id)}", claim.title, body, str(answer.striptags()))
+
+    def body(name: str, apart: str = "") -> Markup:
+        return drawn(
+            name, site, head=head, steps=steps, answer=answer, carried=carried, standings=standings,
+            remarks=evidence_words.remarks, measured=numbers.measured, spelt=numbers.spelt, kind=_kind,
+            assumed=assumed_laws.assumed, problem_text=evidence_words.problem_text, said=prose.remarks,
+            instances=_instances, loud_first=_loud_first, run_lengths=evidence_words.run_lengths, apart=apart,
+        )  # fmt: skip
+
+    file, told = claim_file(claim.id), str(answer.striptags())
+    whole = body("claim.html.j2")
+    if len(whole) <= LONGEST or not any(step.entry.readings for step in steps):
+        yield Page(f"{FOLDER}{file}", claim.title, whole, told)
+        return
+    apart = file.removesuffix(".html") + APART
+    yield Page(f"{FOLDER}{file}", claim.title, body("claim.html.j2", apart), told)
+    yield Page(f"{FOLDER}{apart}", f"Evidence: {claim.title}", body("evidence.html.j2"))
 
 
 def _kind(evidence: object) -> str:

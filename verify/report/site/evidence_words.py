@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from verify.evidence.model import Counterexample
@@ -33,6 +35,12 @@ def remarks(result: Result, reading: ReadingOutline) -> list[str]:
         return [*said, law.removesuffix(".")]
     rates = result.error_rates.items()
     return said + [f"{name.replace('_', ' ')} ≤ {wording.number(value, 2)}" for name, value in rates]
+
+
+def run_lengths(exponents: Sequence[float]) -> str:
+    """Local exponents as shown, what is shown alike in a row said once: ``1.96, 1.99, 2.00 (5 times)``."""
+    rows = [(shown, len([*same])) for shown, same in groupby(map(wording.exponent, exponents))]
+    return ", ".join(shown if times == 1 else f"{shown} ({times} times)" for shown, times in rows)
 
 
 def problem_text(counterexample: Counterexample) -> str:

@@ -24,6 +24,7 @@ from verify.report.site import cell_numbers as numbers
 from verify.report.site import number_signs
 from verify.report.site.cell_numbers import CellNumber
 from verify.report.site.glossary import explained
+from verify.report.site.repeated_parts import said_once
 from verify.verdict import Verdict
 
 FRONT = "report.html"
@@ -32,6 +33,8 @@ FOLDER = "pages/"
 STYLE, SCRIPT = f"{FOLDER}style.css", f"{FOLDER}site.js"
 MARK = "/* f2csa-verify */"
 """What a style sheet or a script of ours begins with (:data:`spec.files.MARKS`)."""
+APART = "-evidence.html"
+"""How the file of a page ends that has the evidence of a long claim's steps."""
 LIVING = f"{FOLDER}algorithm.html"
 """The page of the living Algorithm 1."""
 MENU: tuple[tuple[str, str], ...] = (
@@ -224,9 +227,10 @@ def render(page: Page, site: SiteFrame) -> str:
     here = site.at_front if page.is_front else site
     style = Markup(stylesheet_text().replace("</", "<\\/")) if page.is_front else None  # our own file
     script = Markup(script_text().replace("</", "<\\/")) if page.is_front else None  # our own file
-    return template("layout.html.j2").render(
+    whole = template("layout.html.j2").render(
         page=page, site=here, report=site.report, prose=prose, style=style, script=script
     )
+    return said_once(whole)
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from verify.evidence.model import superscript
-from verify.report.site.frame import FOLDER, MARK, Page
+from verify.report.site.frame import APART, FOLDER, MARK, Page
 
 INDEX = f"{FOLDER}search-index.js"
 HEADINGS = ("h1", "h2", "h3")
@@ -23,7 +23,7 @@ INLINE = ("a", "abbr", "b", "i", "em", "sub", "code", "mark")
 _RAISED = re.compile(r"<sup>([^<]*)</sup>")
 VOID = ("br", "hr", "img", "input", "meta", "link", "path", "circle", "col")
 UNSEARCHED = (f"{FOLDER}matrix.html",)
-"""Pages whose every row leads to another page, which has it."""
+"""Pages whose every row leads to another page, which has it; so do those that end in :data:`~frame.APART`."""
 
 
 @dataclass
@@ -107,7 +107,7 @@ def index_script(pages: Iterable[Page]) -> str:
     """``window.f2csaIndex``: of each page its file, its title, and its passages as address, heading and words."""
     made = [
         [page.file, page.title, [[one.anchor, one.title, " ".join(one.words)] for one in passages(page)]]
-        for page in pages if page.file not in UNSEARCHED
+        for page in pages if page.file not in UNSEARCHED and not page.file.endswith(APART)
     ]  # fmt: skip
     text = json.dumps(made, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return f"{MARK}\nwindow.f2csaIndex={text};\n"

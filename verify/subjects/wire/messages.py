@@ -59,13 +59,13 @@ Count = Annotated[int, Field(ge=1)]
 class Sent(BaseModel):
     """What the runner sends: complete and without extras."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Received(BaseModel):
     """What a subject sends; it may say more than it must."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
 
 class Packed(Received):

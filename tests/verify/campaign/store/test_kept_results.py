@@ -27,8 +27,9 @@ from tests.verify.campaign.store.tiny_runs import (
     text,
     whole,
 )  # fmt: skip
-from verify.campaign.store import database, kept_results
-from verify.campaign.store.kept_results import Store, StoreRow, packed, unpacked
+from verify.campaign.store import database, packing
+from verify.campaign.store.kept_results import Store, StoreRow
+from verify.campaign.store.packing import packed, unpacked
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +224,7 @@ def test_a_column_that_nobody_packed_stays_as_it_is(column: object) -> None:
 
 def test_a_text_too_long_to_be_a_result_is_not_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     column = packed("0" * 1000)
-    monkeypatch.setattr(kept_results, "_LONGEST", 999)
+    monkeypatch.setattr(packing, "_LONGEST", 999)
     assert unpacked(column) is column
 
 
@@ -238,6 +239,34 @@ def test_two_runs_on_one_store_are_one_and_a_clear_line(store: Path) -> None:
     assert after.performed == []
 
 
+def test_a_store_of_version_2_is_read_and_gone_on_from_and_is_then_of_this_version(store: Path) -> None:
+    run(store)
+    with sqlite3.connect(store) as connection:
+        rows = connection.execute("SELECT address, inputs, result FROM cells").fetchall()
+        for address, inputs, result in rows:
+            alone = [zlib.compress(unpacked(each).encode()) for each in (inputs, result)]
+            connection.execute("UPDATE cells SET inputs = ?, result = ? WHERE address = ?", (*alone, address))
+        connection.execute("PRAGMA user_version=2")
+    connection.close()
+    content = store.read_bytes()
+    with Store(store, to_read=True) as old:
+        assert len(list(old.by_address(address for address, _, _ in rows))) == len(rows) > 0
+        assert old.notices == []
+    assert store.read_bytes() == content
+    with performer() as after:
+        assert text(run(store)) == whole()
+    assert after.performed == []
+    assert int.from_bytes(store.read_bytes()[60:64], "big") == database.VERSION
+
+
+def test_a_text_that_needs_another_dictionary_stays_packed() -> None:
+    stream = zlib.compressobj(zdict=b"another dictionary")
+    column = stream.compress(b"another dictionary is needed") + stream.flush()
+    assert unpacked(column) is column
+    assert len(packing.dictionary()) <= 1 << 15
+    assert len(packed(packing.dictionary().decode())) < 500
+
+
 def changed(store: Path, at: int, value: bytes) -> bytes:
     content = bytearray(store.read_bytes())
     content[at : at + len(value)] = value
@@ -248,7 +277,7 @@ def changed(store: Path, at: int, value: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("at", "value", "says"),
     [
-        (60, (database.VERSION + 1).to_bytes(4, "big"), "version 2: another f2csa wrote it"),
+        (60, (database.VERSION + 1).to_bytes(4, "big"), "version 2 or 3: another f2csa wrote it"),
         (68, b"\0\0\0\0", "f2csa did not write"),
         (0, b"X", "f2csa did not write"),
         (100, b"\xff" * 200, "damaged"),

@@ -20,7 +20,8 @@ from verify.campaign import plan as planning
 from verify.campaign import workers
 from verify.campaign.plan import Task
 from verify.campaign.store.database import NAME
-from verify.campaign.store.kept_results import StoreRow, packed
+from verify.campaign.store.kept_results import StoreRow
+from verify.campaign.store.packing import packed
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.subjects import ReferenceSubject

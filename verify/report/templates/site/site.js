@@ -195,7 +195,7 @@
   }
 
   // ---- a drawing to take away, with the colours that it has here ----
-  const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'font-family', 'font-size', 'font-style', 'font-weight'];
+  const LOOKS = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'opacity', 'font-family', 'font-size', 'font-style', 'font-weight'];
   for (const svg of all('figure svg').filter(each => !each.parentElement.closest('svg'))) {
     const save = Object.assign(document.createElement('button'), {type: 'button', className: 'copy take', textContent: 'SVG', title: 'Save this plot; as PDF, with all others: f2csa report --plots FOLDER'});
     save.addEventListener('click', () => {
@@ -214,6 +214,11 @@
     });
     (one('figcaption', svg.closest('figure')) || svg.closest('figure')).append(' ', save);
   }
+
+  // ---- a sign says what it means once; those after it say the same when they are pointed at ----
+  const meanings = new Map(), signs = all('abbr.sym, abbr.rung, span.sign'), key = sign => sign.className + ' ' + sign.textContent;
+  for (const sign of signs) if (sign.title && !meanings.has(key(sign))) meanings.set(key(sign), sign.title);
+  for (const sign of signs) if (!sign.title && meanings.has(key(sign))) sign.title = meanings.get(key(sign));
 
   // ---- all steps at once; commands to copy ----
   const steps = all('details.step'), button = one('button.open-all');

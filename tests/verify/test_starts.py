@@ -1,0 +1,50 @@
+"""What starts hundreds of times a day imports what it needs and no more: modules are counted, not seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from verify.cli.main import COMMANDS, _parser
+
+LIST = "from verify.cli.main import invoke; invoke(['claims'])"
+HELP = "from verify.cli.main import invoke; invoke(['verify', '--help'])"
+STARTS = {
+    "import f2csa_ref": (32, ("scipy", "sympy", "flint", "rich", "spec.claims", "f2csa_ref.solver",
+                              "f2csa_ref.baselines", "f2csa_ref.fast", "f2csa_ref.many")),
+    "import verify.subjects.wire.serve": (26, ("scipy", "sympy", "flint", "rich", "spec.claims", "verify.checks",
+                                               "verify.report", "f2csa_ref.solver")),
+    HELP: (14, ("numpy", "scipy", "sympy", "flint", "rich", "spec.claims")),
+    LIST: (360, ("sympy", "matplotlib", "verify.campaign", "verify.conformance")),
+}  # fmt: skip
+"""By what is done: how many modules of ours it may import, and what it must not."""
+OURS = {"spec", "f2csa_ref", "verify", "f2csa_command"}
+
+
+@pytest.mark.parametrize("what", STARTS)
+def test_a_start_imports_no_more_than_it_needs(what: str) -> None:
+    most, without = STARTS[what]
+    program = f"{what}\nimport sys\nsys.stderr.write('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stderr.splitlines()
+    assert [name for name in loaded if any(name == each or name.startswith(f"{each}.") for each in without)] == []
+    assert len([name for name in loaded if name.partition(".")[0] in OURS]) <= most
+
+
+def test_the_parser_of_a_command_is_made_of_that_command_alone() -> None:
+    assert set(_parser("claims").commands) == {"claims"}
+    assert set(_parser("paper").commands) == {"paper"}
+    whole = {name.partition(" ")[0] for name, _ in COMMANDS.values()}
+    assert set(_parser().commands) == set(_parser("clams").commands) == whole
+
+
+def test_what_is_imported_on_first_use_is_what_is_named() -> None:
+    import f2csa_ref
+
+    made = {name: getattr(f2csa_ref, name) for name in f2csa_ref.__all__}
+    assert all(callable(each) or name == "Setting" for name, each in made.items())
+    assert set(f2csa_ref.__all__) <= set(dir(f2csa_ref))
+    with pytest.raises(AttributeError, match="has no attribute 'solver_of'"):
+        _ = f2csa_ref.solver_of
