@@ -1,16 +1,23 @@
-"""Iterations for a quadratic program that are stopped after some steps, started from zero."""
+"""Iterations for a quadratic program that end too soon: after some steps, or by a rule that is too loose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram
+from spec.exact import Vector
+from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
 
 Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
 Size = Callable[[QuadraticProgram], float]
+FAR = 1e12
+"""Where an iteration is taken to diverge."""
+ENOUGH = 3000
+"""Steps after which a rule that has not stopped one yet never will."""
 
 
 def _dual(program: QuadraticProgram, step: float) -> Iterator[Pair]:
@@ -27,6 +34,28 @@ def _dual_late(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     for y, lam in _dual(program, step):
         yield before, lam
         before = y
+
+
+def _accelerated(program: QuadraticProgram, step: float) -> Iterator[Pair]:
+    """The same with Nesterov's extrapolation."""
+    through, lam = np.linalg.solve(program.G, program.B.T), np.zeros(len(program.r))
+    ahead, t = lam, 1.0
+    while True:
+        new = np.maximum(ahead + step * program.violated(program.free + through @ ahead), 0.0)
+        t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead, lam, t = new + (t - 1) / t_new * (new - lam), new, t_new
+        yield program.free + through @ lam, lam
+
+
+def _sweeps(program: QuadraticProgram, step: float) -> Iterator[Pair]:
+    """Multipliers one by one, each solved for with the others held, row after row."""
+    through, lam = np.linalg.solve(program.G, program.B.T), np.zeros(len(program.r))
+    Q, r = program.B @ through, program.violated(program.free)
+    while True:
+        for i in range(len(r)):
+            lam = lam.copy()
+            lam[i] = max(lam[i] + step * (r[i] - Q[i] @ lam) / Q[i, i], 0.0)
+        yield program.free + through @ lam, lam
 
 
 def _together(program: QuadraticProgram, step: float) -> Iterator[Pair]:
@@ -55,14 +84,16 @@ def _descent(program: QuadraticProgram, step: float) -> Iterator[Pair]:
         yield y, lam
 
 
-KINDS: dict[str, tuple[Steps, str]] = {
-    "dual": (_dual, "projected gradient steps of size {1} on λ, y minimised for each"),
-    "late dual": (_dual_late, "projected gradient steps of size {1} on λ, y from before the last"),
-    "together": (_together, "primal-dual gradient steps of size {1}, y and λ at once"),
-    "in turn": (_in_turn, "primal-dual gradient steps of size {1}, first y, then λ"),
-    "descent": (_descent, "gradient steps of size {1} on g, without rows"),
-}
-"""Iterations, and in words with the size of a step."""
+def _augmented(program: QuadraticProgram, weight: float) -> Iterator[Pair]:
+    """The method of multipliers: y minimises g with rows moved by λ/weight as a penalty."""
+    lam = np.zeros(len(program.r))
+    while True:
+        moved = QuadraticProgram(program.G, program.q, program.B, program.r + lam / weight)
+        pair = penalised(moved, weight)
+        if pair is None:
+            return
+        y, lam = pair
+        yield y, lam
 
 
 def _constant(step: float) -> Size:
@@ -73,38 +104,202 @@ def _dual_lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.B @ np.linalg.solve(program.G, program.B.T), 2))
 
 
+def _dual_trace(program: QuadraticProgram) -> float:
+    return float(1 / np.trace(program.B @ np.linalg.solve(program.G, program.B.T)))
+
+
 def _lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.G, 2))
 
 
-SIZES: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3)} | {
-    "1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/‖g_yy‖": _lipschitz,
-}  # fmt: skip
+PLAIN: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3)}
 """Step sizes that are tried."""
+DUAL = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/tr(Bg_yy⁻¹Bᵀ)": _dual_trace, "1/‖g_yy‖": _lipschitz}
+SIZES = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/‖g_yy‖": _lipschitz}
+KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
+    "dual": (_dual, DUAL, "projected gradient steps of size {1} on λ, y minimised for each"),
+    "late dual": (_dual_late, DUAL, "projected gradient steps of size {1} on λ, y from before the last"),
+    "accelerated": (_accelerated, DUAL, "accelerated projected gradient steps of size {1} on λ, y minimised for each"),
+    "sweeps": (_sweeps, {f"{by:g}": _constant(by) for by in (1.0, 0.5, 1.5)}, "sweeps over the rows, each λ solved for "
+               "with the others held, relaxed by {1}"),
+    "together": (_together, SIZES, "primal-dual gradient steps of size {1}, y and λ at once"),
+    "in turn": (_in_turn, SIZES, "primal-dual gradient steps of size {1}, first y, then λ"),
+    "descent": (_descent, SIZES, "gradient steps of size {1} on g, without rows"),
+    "augmented": (_augmented, {f"{by:g}": _constant(by) for by in (1.0, 10.0, 100.0, 1e3)}, "steps of the method of "
+                  "multipliers of weight {1}"),
+}  # fmt: skip
+"""Iterations with the sizes of steps that they are tried with, and in words with one."""
+Measure = Callable[[QuadraticProgram, Pair, Pair], float]
+"""What a rule looks at, from the program, the pair before and the pair now."""
 
 
-def _form(steps: Steps, size: Size) -> Form:
-    def form(program: QuadraticProgram, count: float) -> Pair | None:
-        return next(islice(steps(program, size(program)), max(0, int(count) - 1), None), None)
+def _length(v: Vector) -> float:
+    return float(np.linalg.norm(v))
 
-    return form
+
+def _largest(v: Vector) -> float:
+    return float(np.abs(v).max(initial=0.0))
+
+
+def _over(program: QuadraticProgram, pair: Pair) -> Vector:
+    return np.maximum(program.violated(pair[0]), 0.0)
+
+
+def _left(program: QuadraticProgram, pair: Pair) -> Vector:
+    """Of the optimality conditions on multipliers, those of y being met."""
+    return np.minimum(-program.violated(pair[0]), pair[1])
+
+
+STOPS: dict[str, Measure] = {
+    "‖λ_k − λ_{k−1}‖": lambda _, old, new: _length(new[1] - old[1]),
+    "max|λ_k − λ_{k−1}|": lambda _, old, new: _largest(new[1] - old[1]),
+    "‖λ_k − λ_{k−1}‖/‖λ_k‖": lambda _, old, new: _length(new[1] - old[1]) / max(_length(new[1]), 1e-300),
+    "‖λ_k − λ_{k−1}‖/max(1,‖λ_k‖)": lambda _, old, new: _length(new[1] - old[1]) / max(_length(new[1]), 1.0),
+    "‖λ_k − λ_{k−1}‖/(1 + ‖λ_k‖)": lambda _, old, new: _length(new[1] - old[1]) / (1.0 + _length(new[1])),
+    "‖λ_k − λ_{k−1}‖/max(1,‖λ_{k−1}‖)": lambda _, old, new: _length(new[1] - old[1]) / max(_length(old[1]), 1.0),
+    "‖λ_k − λ_{k−1}‖/(1 + ‖λ_{k−1}‖)": lambda _, old, new: _length(new[1] - old[1]) / (1.0 + _length(old[1])),
+    "‖y_k − y_{k−1}‖": lambda _, old, new: _length(new[0] - old[0]),
+    "max|y_k − y_{k−1}|": lambda _, old, new: _largest(new[0] - old[0]),
+    "‖y_k − y_{k−1}‖/max(1,‖y_k‖)": lambda _, old, new: _length(new[0] - old[0]) / max(_length(new[0]), 1.0),
+    "‖max(h,0)‖": lambda program, _, new: _length(_over(program, new)),
+    "max(h,0) in every row": lambda program, _, new: _largest(_over(program, new)),
+    "‖min(−h, λ)‖": lambda program, _, new: _length(_left(program, new)),
+    "|min(−h, λ)| in every row": lambda program, _, new: _largest(_left(program, new)),
+    "|λᵀh|": lambda program, _, new: abs(float(new[1] @ program.violated(new[0]))),
+}
+"""What is compared with a number to stop."""
+
+
+class Ending(NamedTuple):
+    """An iteration by kind and size of step, and what stops it: a number of steps, or the name of a rule."""
+
+    kind: str
+    size: str
+    rule: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.size}" + (f", {self.rule}" if self.rule else "")
+
+    @property
+    def form(self) -> tuple[Form, str]:
+        """The pair that comes out, from a program and the number, and in words."""
+        words = KINDS[self.kind][2].replace("{1}", self.size)
+        if not self.rule:
+            return partial(_counted, self), f"{{0}} {words}, stand in place of the solution"
+        return partial(_stopped, self), f"{words}, end where {self.rule} is {{0}} or less"
+
+    def started(self, program: QuadraticProgram) -> Iterator[Pair]:
+        """The iteration."""
+        steps, sizes, _ = KINDS[self.kind]
+        return steps(program, sizes[self.size](program))
+
+
+def _start(ending: Ending, program: QuadraticProgram) -> Pair:
+    primal = ending.kind in ("together", "in turn", "descent")
+    return np.zeros(len(program.q)) if primal else program.free, np.zeros(len(program.r))
+
+
+def _counted(ending: Ending, program: QuadraticProgram, count: float) -> Pair | None:
+    return next(islice(ending.started(program), max(0, int(count) - 1), None), None)
+
+
+def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | None:
+    """Where the rule ends it; ``None`` where it never does, or where rounding decides."""
+    measure, before = STOPS[ending.rule], _start(ending, program)
+    for pair in islice(ending.started(program), ENOUGH):
+        value = measure(program, before, pair)
+        if not _largest(pair[0]) < FAR:
+            return None
+        if value <= most:
+            return pair
+        before = pair
+    return None
 
 
 UNFINISHED: dict[str, tuple[Form, str]] = {
-    f"{kind}, {size}": (_form(steps, rule), "{0} " + words.replace("{1}", size) + ", stand in place of the solution")
-    for kind, (steps, words) in KINDS.items() for size, rule in SIZES.items()
-}  # fmt: skip
-"""Ways to solve with a number of steps, under the names that a program's form has."""
+    str(ending): ending.form
+    for kind, (_, sizes, _) in KINDS.items()
+    for ending in (Ending(kind, size, rule) for size in sizes for rule in ("", *STOPS))
+}
+"""Ways to solve with too few steps, under the names that a program's form has."""
+Alike = Callable[[Pair], bool]
 
 
-def stopped_after(program: QuadraticProgram, alike: Callable[[Pair], bool]) -> Iterator[tuple[str, float]]:
-    """Forms and numbers of steps after which an iteration is at a pair."""
-    for kind, (steps, _) in KINDS.items():
-        for size, rule in SIZES.items():
-            with np.errstate(all="ignore"):
-                for k, pair in enumerate(islice(steps(program, rule(program)), MOST_STEPS), 1):
-                    if alike(pair):
-                        yield f"{kind}, {size}", float(k)
-                        break
-                    if not np.abs(pair[0]).max() < 1e12:
-                        break
+class Met(NamedTuple):
+    """The steps, from 1, at which an iteration is first and last at an answer, and what each rule saw at every step."""
+
+    first: int
+    last: int
+    seen: dict[str, Vector]
+
+
+def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
+    """Where an iteration passes an answer; ``None`` where it does not."""
+    pairs = [_start(ending, program)]
+    at: list[int] = []
+    for k, pair in enumerate(islice(ending.started(program), MOST_STEPS), 1):
+        pairs.append(pair)
+        if alike(pair):
+            at.append(k)
+        elif at:
+            break
+        if not _largest(pair[0]) < FAR:
+            break
+    if not at:
+        return None
+    seen = {
+        name: np.array([measure(program, old, new) for old, new in zip(pairs[:-1], pairs[1:], strict=True)])
+        for name, measure in STOPS.items()
+    }
+    return Met(at[0], at[-1], seen)
+
+
+@lru_cache(maxsize=1)
+def _endings() -> tuple[Ending, ...]:
+    return tuple(Ending(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
+
+
+def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
+    """Forms with a number of steps, or with the number of a rule, that end where answers are.
+
+    ``asked`` are programs and whether a pair is the answer to them; the first is the one to be met with fewest steps.
+    """
+    for ending in _endings():
+        with np.errstate(all="ignore"):
+            met: list[Met] = []
+            for program, alike in asked:
+                one = _met(ending, program, alike)
+                if one is None:
+                    break
+                met.append(one)
+        if len(met) < len(asked):
+            continue
+        low, high = max(one.first for one in met), min(one.last for one in met)
+        if low <= high:
+            yield str(ending), float(low)
+        for rule in STOPS:
+            number = _between(met, rule)
+            if number is not None:
+                yield str(ending._replace(rule=rule)), number
+
+
+def _between(met: list[Met], rule: str) -> float | None:
+    """The plainest number at which a rule stops every iteration where it was met; ``None`` if there is none."""
+    least, most = 0.0, np.inf
+    for one in met:
+        seen = one.seen[rule]
+        least = max(least, float(seen[one.first - 1 : one.last].min()))
+        most = min(most, float(seen[: one.first - 1].min(initial=np.inf)))
+    if not 0.0 < least < most < np.inf:
+        return None
+    for digits in range(1, 8):
+        for value in (float(f"{least:.{digits - 1}e}"), float(f"{most:.{digits - 1}e}"), _upwards(least, digits)):
+            if least <= value < most:
+                return value
+    return least
+
+
+def _upwards(value: float, digits: int) -> float:
+    """The next number of so many digits."""
+    unit = 10.0 ** (np.floor(np.log10(value)) - digits + 1)
+    return float(f"{np.ceil(value / unit) * unit:.{digits - 1}e}")
