@@ -126,7 +126,7 @@ _FUNCTIONS: Space = FUNCTIONS | {
     "half": lambda v: v.astype(np.float16).astype(np.float64),
 }  # fmt: skip
 OUTPUTS = {
-    name: Output(row[0], row[1], *map(tuple, row[2:3]), *row[3:])
+    name: Output(row[0], row[1], tuple(row[2]) if len(row) > 2 else (0.0,), jumps=row[3:] == [True])
     for name, row in tomllib.loads((resources.files("verify.method") / "pair_edits.toml").read_text("utf-8")).items()
 }
 """All of them; those without numbers have one that is measured."""

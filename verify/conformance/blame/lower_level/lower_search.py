@@ -16,8 +16,8 @@ from verify.conformance.blame.lower_level.by_parts import ByParts, factors_read_
 from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_level.lower_fits import BLUR, ReadOff
 from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS, Output
-from verify.conformance.blame.lower_level.programs import FORMS, Pair
-from verify.conformance.blame.lower_level.unfinished import stopped_after
+from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram
+from verify.conformance.blame.lower_level.unfinished import Alike, stopped_after
 from verify.conformance.blame.measuring import fitted
 
 EXACT_ENOUGH = 1e-7
@@ -26,7 +26,7 @@ WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
 """Answers that numbers are measured on where only y can be trusted."""
-MET = 5
+MET = 14
 """Answers that an iteration must pass."""
 SIGNED = ("raised", "scaled", "at least", "at most")
 """Ends of the names of changes whose number may be negative."""
@@ -177,7 +177,7 @@ class LowerSearch:
 
     def unfinished(self, of_y: bool | None) -> Iterator[LowerProgram]:
         """Iterations that end where the answers that are most off are, or one half of each."""
-        asked = []
+        asked: list[tuple[QuadraticProgram, Alike]] = []
         for answer, limit in [*zip(self.answers, self.limits, strict=True)][:MET]:
             program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
             asked.append((program, partial(self._is_at, answer, limit, of_y)))

@@ -262,6 +262,7 @@ def _inside(program: QuadraticProgram) -> Vector | None:
     return pair[0][:m]
 
 
+VIOLATED = "every row that the minimiser without rows violates is held as an equation"
 FORMS: dict[str, tuple[Form, str]] = {
     "program": (solved, ""),
     "unconstrained": (unconstrained, "the rows are left out"),
@@ -270,18 +271,15 @@ FORMS: dict[str, tuple[Form, str]] = {
                       "is made from those"),
     "mirrored": (mirrored, "the rows are held the other way round, h ≥ 0"),
     "projected": (projected, "y minimises g without rows and is then moved to the nearest point with h ≤ 0"),
-    "violated": (held_if_violated, "every row that the minimiser without rows violates is held as an equation, without "
-                 "another look"),
-    "violated, cut": (held_and_cut, "every row that the minimiser without rows violates is held as an equation, without "
-                      "another look, negative multipliers are replaced by 0 and y is made from those"),
-    "violated, dropped": (held_then_dropped, "every row that the minimiser without rows violates is held as an equation, "
-                          "and once more without those whose multiplier is negative"),
-    "violated, added": (held_then_added, "every row that the minimiser without rows violates is held as an equation, and "
-                        "once more with those violated then"),
+    "violated": (held_if_violated, f"{VIOLATED}, without another look"),
+    "violated, cut": (held_and_cut, f"{VIOLATED}, without another look, negative multipliers are replaced by 0 and y "
+                      "is made from those"),
+    "violated, dropped": (held_then_dropped, f"{VIOLATED}, and once more without those whose multiplier is negative"),
+    "violated, added": (held_then_added, f"{VIOLATED}, and once more with those violated then"),
     "all, dropped": (all_then_dropped, "every row is held as an equation, and once more only those whose multiplier is "
                      "positive"),
-    "one at a time": (one_at_a_time, "rows are added, the most violated first, until none is violated, and never dropped "
-                      "again"),
+    "one at a time": (one_at_a_time, "rows are added, the most violated first, until none is violated, and never "
+                      "dropped again"),
     "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),
     "first violated": (first_violated, "only the first row that the minimiser without rows violates is held"),
     "no first row": (_some_rows(lambda p: [*range(1, p)]), "the first row is left out"),

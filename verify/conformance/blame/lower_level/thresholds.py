@@ -71,7 +71,6 @@ def _with(found: LowerProgram, at: int, value: float) -> LowerProgram:
 
 def _ends(found: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float]) -> tuple[float, float] | None:
     """The smallest and the largest number that give every answer, within what earlier answers left."""
-
     ladders = [answer for answer in trial.answers if answer.probe.id.startswith(f"lower-level/{ASKED}")]
 
     def suits(value: float) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from spec.exact import Vector
+from verify.conformance.blame.endings import STOPS, Met, looked_at, plainest
 from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
 
 Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
@@ -129,45 +129,14 @@ KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
                   "multipliers of weight {1}"),
 }  # fmt: skip
 """Iterations with the sizes of steps that they are tried with, and in words with one."""
-Measure = Callable[[QuadraticProgram, Pair, Pair], float]
-"""What a rule looks at, from the program, the pair before and the pair now."""
+RULES = STOPS["lower_level"]
 
 
-def _length(v: Vector) -> float:
-    return float(np.linalg.norm(v))
-
-
-def _largest(v: Vector) -> float:
-    return float(np.abs(v).max(initial=0.0))
-
-
-def _over(program: QuadraticProgram, pair: Pair) -> Vector:
-    return np.maximum(program.violated(pair[0]), 0.0)
-
-
-def _left(program: QuadraticProgram, pair: Pair) -> Vector:
-    """Of the optimality conditions on multipliers, those of y being met."""
-    return np.minimum(-program.violated(pair[0]), pair[1])
-
-
-STOPS: dict[str, Measure] = {
-    "‖λ_k − λ_{k−1}‖": lambda _, old, new: _length(new[1] - old[1]),
-    "max|λ_k − λ_{k−1}|": lambda _, old, new: _largest(new[1] - old[1]),
-    "‖λ_k − λ_{k−1}‖/‖λ_k‖": lambda _, old, new: _length(new[1] - old[1]) / max(_length(new[1]), 1e-300),
-    "‖λ_k − λ_{k−1}‖/max(1,‖λ_k‖)": lambda _, old, new: _length(new[1] - old[1]) / max(_length(new[1]), 1.0),
-    "‖λ_k − λ_{k−1}‖/(1 + ‖λ_k‖)": lambda _, old, new: _length(new[1] - old[1]) / (1.0 + _length(new[1])),
-    "‖λ_k − λ_{k−1}‖/max(1,‖λ_{k−1}‖)": lambda _, old, new: _length(new[1] - old[1]) / max(_length(old[1]), 1.0),
-    "‖λ_k − λ_{k−1}‖/(1 + ‖λ_{k−1}‖)": lambda _, old, new: _length(new[1] - old[1]) / (1.0 + _length(old[1])),
-    "‖y_k − y_{k−1}‖": lambda _, old, new: _length(new[0] - old[0]),
-    "max|y_k − y_{k−1}|": lambda _, old, new: _largest(new[0] - old[0]),
-    "‖y_k − y_{k−1}‖/max(1,‖y_k‖)": lambda _, old, new: _length(new[0] - old[0]) / max(_length(new[0]), 1.0),
-    "‖max(h,0)‖": lambda program, _, new: _length(_over(program, new)),
-    "max(h,0) in every row": lambda program, _, new: _largest(_over(program, new)),
-    "‖min(−h, λ)‖": lambda program, _, new: _length(_left(program, new)),
-    "|min(−h, λ)| in every row": lambda program, _, new: _largest(_left(program, new)),
-    "|λᵀh|": lambda program, _, new: abs(float(new[1] @ program.violated(new[0]))),
-}
-"""What is compared with a number to stop."""
+def _measured(rule: str, program: QuadraticProgram, before: Pair, now: Pair) -> float:
+    """What a rule sees."""
+    h = program.violated(now[0])
+    space = {"y": now[0], "lam": now[1], "y_before": before[0], "lam_before": before[1], "h": h}
+    return looked_at(RULES[rule], space)
 
 
 class Ending(NamedTuple):
@@ -205,10 +174,10 @@ def _counted(ending: Ending, program: QuadraticProgram, count: float) -> Pair | 
 
 def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | None:
     """Where the rule ends it; ``None`` where it never does, or where rounding decides."""
-    measure, before = STOPS[ending.rule], _start(ending, program)
+    before = _start(ending, program)
     for pair in islice(ending.started(program), ENOUGH):
-        value = measure(program, before, pair)
-        if not _largest(pair[0]) < FAR:
+        value = _measured(ending.rule, program, before, pair)
+        if not np.abs(pair[0]).max(initial=0.0) < FAR:
             return None
         if value <= most:
             return pair
@@ -219,18 +188,10 @@ def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | N
 UNFINISHED: dict[str, tuple[Form, str]] = {
     str(ending): ending.form
     for kind, (_, sizes, _) in KINDS.items()
-    for ending in (Ending(kind, size, rule) for size in sizes for rule in ("", *STOPS))
+    for ending in (Ending(kind, size, rule) for size in sizes for rule in ("", *RULES))
 }
 """Ways to solve with too few steps, under the names that a program's form has."""
 Alike = Callable[[Pair], bool]
-
-
-class Met(NamedTuple):
-    """The steps, from 1, at which an iteration is first and last at an answer, and what each rule saw at every step."""
-
-    first: int
-    last: int
-    seen: dict[str, Vector]
 
 
 def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
@@ -243,14 +204,11 @@ def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
             at.append(k)
         elif at:
             break
-        if not _largest(pair[0]) < FAR:
+        if not np.abs(pair[0]).max(initial=0.0) < FAR:
             break
     if not at:
         return None
-    seen = {
-        name: np.array([measure(program, old, new) for old, new in zip(pairs[:-1], pairs[1:], strict=True)])
-        for name, measure in STOPS.items()
-    }
+    seen = {name: np.array([_measured(name, program, old, new) for old, new in pairwise(pairs)]) for name in RULES}
     return Met(at[0], at[-1], seen)
 
 
@@ -277,29 +235,7 @@ def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple
         low, high = max(one.first for one in met), min(one.last for one in met)
         if low <= high:
             yield str(ending), float(low)
-        for rule in STOPS:
-            number = _between(met, rule)
+        for rule in RULES:
+            number = plainest(met, rule)
             if number is not None:
                 yield str(ending._replace(rule=rule)), number
-
-
-def _between(met: list[Met], rule: str) -> float | None:
-    """The plainest number at which a rule stops every iteration where it was met; ``None`` if there is none."""
-    least, most = 0.0, np.inf
-    for one in met:
-        seen = one.seen[rule]
-        least = max(least, float(seen[one.first - 1 : one.last].min()))
-        most = min(most, float(seen[: one.first - 1].min(initial=np.inf)))
-    if not 0.0 < least < most < np.inf:
-        return None
-    for digits in range(1, 8):
-        for value in (float(f"{least:.{digits - 1}e}"), float(f"{most:.{digits - 1}e}"), _upwards(least, digits)):
-            if least <= value < most:
-                return value
-    return least
-
-
-def _upwards(value: float, digits: int) -> float:
-    """The next number of so many digits."""
-    unit = 10.0 ** (np.floor(np.log10(value)) - digits + 1)
-    return float(f"{np.ceil(value / unit) * unit:.{digits - 1}e}")

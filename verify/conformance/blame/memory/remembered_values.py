@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.memory.remembered_lines import as_right, played
+from verify.conformance.blame.memory.remembered_lines import NEWTON_STEPS, as_right, played
 from verify.conformance.blame.memory.state_questions import Question, questions
 from verify.conformance.blame.memory.state_rules import AskedState, StateRule
 from verify.conformance.blame.noise.noise_draws import drawn_call
@@ -34,7 +34,7 @@ from verify.conformance.probes import (
 )
 from verify.method.lines import Stage
 
-Keeping = Literal["before", "right before", "first", "problem", "x"]
+Keeping = Literal["before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x"]
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
     "before": "of the last call that had one of this size",
@@ -42,8 +42,13 @@ KEEPINGS: dict[Keeping, str] = {
     "first": "of the first call that had one of this size",
     "problem": "of the first call with this problem",
     "x": "of the first call at this x",
+    "alpha": "of the first call with this α and this size",
+    "problem alpha": "of the first call with this problem and α",
+    "problem x": "of the first call with this problem at this x",
 }
 """In words."""
+BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x"})
+"""Those that tell calls apart by what is asked."""
 SHAPES = ((2, 3, 2), (2, 2, 2), (3, 3, 2), (2, 3, 3))
 """n, m, p of lower levels: each two share some."""
 SEEDS = (800, 801, 803, 808, 811, 802)
@@ -98,7 +103,9 @@ IN_SOLVE = _spots(
     ("solve.lam", "the penalty solve", "λ̃"),
     ("solve.rho", "the penalty solve", "ρ"),
     ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
-)
+    *((f"factor{k}.H", f"the penalty solve, {k} Newton step{'s' if k > 1 else ''} from ỹ*,", "the Hessian, or its factor,")
+      for k in NEWTON_STEPS),
+)  # fmt: skip
 IN_CALL = _spots(
     ("h_star.x", "h(x,ỹ*) for the weights", "x"),
     ("h_star.y_star", "h(x,ỹ*) for the weights", "ỹ*"),
@@ -187,8 +194,8 @@ class TakenOver:
 
     def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence
-        if self.keeping in ("problem", "x"):
-            self.memory.call = one.question.attributes.get(self.keeping)
+        if self.keeping in BY_CALL:
+            self.memory.call = tuple(one.question.attributes.get(name) for name in self.keeping.split())
         right, made = right_play(one.question.probe), played(one.question.probe, self.memory.use)
         return None if right is None or made is None else one.own + (made - right)
 
@@ -202,9 +209,11 @@ def right_play(probe: Probe) -> Vector | None:
 @np.errstate(all="ignore")
 def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
-    found, known, by_call = [], walked[0].question.attributes, ("problem", "x")
+    found, known = [], walked[0].question.attributes
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
-        if (keeping == "right before" and spot.places <= NUMBERS) or (keeping in by_call and keeping not in known):
+        if (keeping == "right before" and spot.places <= NUMBERS) or (
+            keeping in BY_CALL and not known.keys() >= {*keeping.split()}
+        ):
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):

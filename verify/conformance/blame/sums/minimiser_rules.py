@@ -23,7 +23,8 @@ FAR = 1e12
 """Distance at which steps are taken to diverge."""
 
 
-def _hessian(c: CallPoint) -> Vector:
+def hessian_of(c: CallPoint) -> Vector:
+    """Of the penalty Lagrangian, shape (m, m)."""
     if "Hessian" not in c.table:
         q = c.q
         c.table["Hessian"] = np.asarray(q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B)
@@ -96,7 +97,7 @@ def _solved(matrix: Vector, right: Vector) -> Vector:
 
 
 def _by_formula(formula: str, v: Vector, c: CallPoint) -> Vector:
-    own = {"v": v, "H": _hessian(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
+    own = {"v": v, "H": hessian_of(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
     own |= {name: partial(rule, c) for name, rule in MOVES.items()}
     return np.asarray(term_value(formula, Names(c, own)))
 
@@ -109,7 +110,7 @@ RULES: tuple[AnswerChange, ...] = tuple(
 
 def _bounds(c: CallPoint) -> dict[str, float]:
     """What people divide a gradient by: bounds on the curvature."""
-    H = _hessian(c)
+    H = hessian_of(c)
     norm = np.linalg.norm
     parts = norm(c.q.f_yy, 2) + c.alpha_1 * norm(c.q.g_yy, 2)
     return {
@@ -124,7 +125,7 @@ def _bounds(c: CallPoint) -> dict[str, float]:
 
 def _stepped(by: str, steps: int, v: Vector, c: CallPoint) -> Vector:
     """Gradient steps from the lower-level solution towards the minimiser v."""
-    gap = np.eye(len(v)) - _hessian(c) / _bounds(c)[by]
+    gap = np.eye(len(v)) - hessian_of(c) / _bounds(c)[by]
     return np.asarray(v + np.linalg.matrix_power(gap, steps) @ (c.y_star - v))
 
 
@@ -133,7 +134,7 @@ def counted_steps(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
     c, right, got = seen[0]
     near = 1e-10 + 1e-9 * np.abs(got)
     for by, bound in _bounds(c).items():
-        gap = np.eye(len(right)) - _hessian(c) / bound
+        gap = np.eye(len(right)) - hessian_of(c) / bound
         left = c.y_star - right
         for k in range(1, MOST_STEPS + 1):
             left = gap @ left
