@@ -14,6 +14,7 @@ from spec import REPAIRED
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.whole_optimisers import explain_whole_optimiser
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
@@ -27,6 +28,7 @@ from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
+from verify.conformance.end_to_end import is_offered
 from verify.conformance.probes import FROM_SCRATCH, Probe
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
@@ -70,7 +72,6 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
-    renew = renew if reading_asked() == REPAIRED else None
     # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
     off = [found.stage for found in seen.findings
            if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
@@ -205,13 +206,18 @@ def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequ
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
         (lambda: explain_noise(stages, seen.sampled, is_explained=_is_explained(found))) if has_noise else tuple,
-        (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
+        (lambda: _of_algorithm_2(stages, seen)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             for blame in explaining():
                 found.append(blame)
                 yield _with_effect(blame, stages)
+
+
+def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
+    """Of an optimiser that is asked through its oracle, or of one that computes its hypergradients itself."""
+    return explain_whole_optimiser(stages) if is_offered(stages) else explain_loop(stages, seen.record)
 
 
 def _is_explained(found: Sequence[Blame]) -> bool:

@@ -18,18 +18,22 @@ from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.questions import (
     chain_question,
     drawn_place,
+    kept_by_reading,
     line_6_question,
     minimiser_question,
     noisy_question,
     solvable_place,
 )
+from verify.conformance.places import JudgedPlace
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
     FROM_SCRATCH,
+    GRADIENT_NORM,
     Probe,
     activation_probe,
     lower_level_probe,
+    penalty_probe,
     widths_probe,
 )
 from verify.method.lines import Stage
@@ -103,7 +107,7 @@ IN_SOLVE = _spots(
     ("solve.lam", "the penalty solve", "λ̃"),
     ("solve.rho", "the penalty solve", "ρ"),
     ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
-    *((f"factor{k}.H", f"the penalty solve, {k} Newton step{'s' if k > 1 else ''} from ỹ*,", "the Hessian, or its factor,")
+    *((f"factor{k}.H", f"the penalty solve, made of {k} Newton step{'s' * (k > 1)} from ỹ*,", "the Hessian")
       for k in NEWTON_STEPS),
 )  # fmt: skip
 IN_CALL = _spots(
@@ -222,7 +226,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     return found if len(clear) >= FEWEST else []
 
 
-@lru_cache(maxsize=4)
+@kept_by_reading(4)
 def value_questions(stage: Stage) -> tuple[Question, ...]:
     """Questions on which values that are kept from call to call can be told apart: all of them, and all sizes, vary."""
     alike = () if stage == "samples" else questions(stage)
@@ -242,6 +246,8 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from (lower_level_probe(place) for place in places if place.has_one_pair)
     elif stage == "penalty_minimiser":
         yield from map(minimiser_question, (*SEEDS, *(seed + 16 for seed in SEEDS[:3])))
+        for place, alpha in product(_mixed_up(), (0.25, 0.5)):
+            yield penalty_probe(place, alpha, tol=GRADIENT_NORM, name="kept")
     elif stage == "samples":
         yield from map(noisy_question, NOISY_SEEDS)
         yield from (drawn_call(600 + k, "additive") for k in range(4))
@@ -250,10 +256,14 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from map(line_6_question, SEEDS)
         for given in (FROM_RHO, FROM_PAIR, FROM_SCRATCH):
             yield from (chain_question(seed, given) for seed in (804, 808, 801, 812))
-        # One problem at two points, and another at one of them: weights tell by which of the two they are kept.
-        one, two = (solvable_place(seed, is_flat=False) for seed in (804, 808))
-        here = (one, one.moved(0.0625), two.at(f"{two.name}-there", one.x))
-        yield from (widths_probe(place, 0.05, "h") for place in here if place.has_one_pair)
+        yield from (widths_probe(place, 0.05, "h") for place in _mixed_up())
+
+
+def _mixed_up() -> list[JudgedPlace]:
+    """One problem at two points, and another at one of them: weights tell by which of the two they are kept."""
+    one, two = (solvable_place(seed, is_flat=False) for seed in (804, 808))
+    here = (one, one.moved(0.0625), two.at(f"{two.name}-there", one.x))
+    return [place for place in here if place.has_one_pair]
 
 
 def walk_of(count: int, seed: int) -> list[int]:
