@@ -77,15 +77,19 @@ def by_values(
             f"{partial[0].compared} answers differ from that one's by at most {partial[0].difference:.2g}. Put that "
             "right and run again: something else is off too."
         )
-    best = min((m for m in others if math.isfinite(_apart(m))), key=_apart, default=None)
+    closest: Match | None = min((m for m in others if math.isfinite(_apart(m))), key=_apart, default=None)
     near = _told(others) and others[0].distance < NEAR * max(answer.excess for answer in wrong)
-    closest = others[0] if near and _apart(others[0]) < NEAR * off else best
+    least = closest
+    if near and _apart(others[0]) < NEAR * off:
+        closest = others[0]
     if closest is not None and _apart(closest) < NEAR * off:
         return (
             f"{NONE} The nearest is {_named(closest)}, whose {calls} answers differ from these by up to "
             f"{_apart(closest):.2g}; {right}."
         )
-    beside = "" if best is None else f", and from those of {_named(best)}, the least far, by up to {_apart(best):.2g}"
+    beside = (
+        "" if least is None else f", and from those of {_named(least)}, the least far, by up to {_apart(least):.2g}"
+    )
     return f"{NONE} None comes near: {calls} answers differ from the right ones by up to {off:.2g}{beside}."
 
 

@@ -38,7 +38,7 @@ from verify.conformance.probes import (
 )
 from verify.method.lines import Stage
 
-Keeping = Literal["before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x"]
+Keeping = Literal["before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices"]
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
     "before": "of the last call that had one of this size",
@@ -49,9 +49,10 @@ KEEPINGS: dict[Keeping, str] = {
     "alpha": "of the first call with this α and this size",
     "problem alpha": "of the first call with this problem and α",
     "problem x": "of the first call with this problem at this x",
+    "matrices": "of the first call with these f_yy, g_yy and B",
 }
 """In words."""
-BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x"})
+BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x", "matrices"})
 """Those that tell calls apart by what is asked."""
 SHAPES = ((2, 3, 2), (2, 2, 2), (3, 3, 2), (2, 3, 3))
 """n, m, p of lower levels: each two share some."""
@@ -61,7 +62,7 @@ NOISY_SEEDS = (500, 501, 502, 503, 505, 508, 509, 511)
 """The same under noise."""
 FAR = (0.0, 2.0, -3.0)
 """By how much x is moved, so that other rows are active."""
-LENGTH = 40
+LENGTH = 56
 """Questions in a row."""
 CLEAR = 1e3
 """By how many times of what is allowed answers must be off to say anything."""
@@ -199,7 +200,7 @@ class TakenOver:
     def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence
         if self.keeping in BY_CALL:
-            self.memory.call = tuple(one.question.attributes.get(name) for name in self.keeping.split())
+            self.memory.call = tuple(one.question.told.get(name) for name in self.keeping.split())
         right, made = right_play(one.question.probe), played(one.question.probe, self.memory.use)
         return None if right is None or made is None else one.own + (made - right)
 
@@ -213,7 +214,7 @@ def right_play(probe: Probe) -> Vector | None:
 @np.errstate(all="ignore")
 def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
-    found, known = [], walked[0].question.attributes
+    found, known = [], walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
         if (keeping == "right before" and spot.places <= NUMBERS) or (
             keeping in BY_CALL and not known.keys() >= {*keeping.split()}

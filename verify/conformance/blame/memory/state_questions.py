@@ -48,6 +48,14 @@ class Question:
             found |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
         return found
 
+    @cached_property
+    def told(self) -> Mapping[str, Any]:
+        """The same with what more may decide which value is kept: the blocks that a Hessian is made of."""
+        q = getattr(self.probe.problem, "arrays", None)
+        return (
+            self.attributes if q is None else {**self.attributes, "matrices": tuple(map(_bytes, (q.f_yy, q.g_yy, q.B)))}
+        )
+
     def with_pair_of(self, other: Question, pair: tuple[Vector, Vector] | None) -> Probe | None:
         """The same estimate on the pair of another question; ``None`` where that does not fit."""
         probe = self.probe
