@@ -151,6 +151,8 @@ OF_STAGE: dict[Stage, tuple[RememberedSpot, ...]] = {
 """Where each stage may take something over."""
 
 
+OF_MATRICES = frozenset(f"factor{k}.H" for k in NEWTON_STEPS)
+"""Places of what is made of matrices alone."""
 NUMBERS = frozenset({"ramp_h.h_width", "ramp_lam.lam_width"})
 """Places of what has one size in all calls."""
 
@@ -219,6 +221,8 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
         if (keeping == "right before" and spot.places <= NUMBERS) or (
             keeping in BY_CALL and not known.keys() >= {*keeping.split()}
         ):
+            continue
+        if keeping == "matrices" and not spot.places <= OF_MATRICES:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):

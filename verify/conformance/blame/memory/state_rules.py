@@ -219,10 +219,10 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
 
 
 def _keys(names: tuple[str, ...], count: int) -> Iterator[tuple[str, ...]]:
-    """What a memory may be keyed on, so many things: some that are asked, or x shortened in place of x."""
+    """What a memory may be keyed on, so many things: some that are asked first, then x shortened in place of x."""
+    if count < len(names):
+        yield from combinations(names, count)
     for by in combinations(names, count):
-        if count < len(names):
-            yield by
         if "x" in by:
             yield from (tuple(how if name == "x" else name for name in by) for how in SHORTENED)
 
