@@ -96,7 +96,7 @@ def matrices(problem: Any, _: Any) -> Any:
 
 STALE = {
     "first of its size, 1 step": (stale(lambda problem, call: 0, 1), "1 Newton step from ỹ*, uses the Hessian"),
-    "by problem, 2 steps": (stale(lambda problem, call: str(problem.to_dict()), 2), "of the first call with this problem"),
+    "by problem, 2 steps": (stale(lambda problem, call: str(problem.to_dict()), 2), "first call with this problem"),
     "by matrices, 3 steps": (
         stale(matrices, 3), "with these f_yy, g_yy and B"
     ),

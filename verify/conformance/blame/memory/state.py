@@ -23,9 +23,9 @@ WALK = (0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 5, 2, 1, 3, 1, 6, 0, 6, 4, 2, 3, 3, 
 """The order of the questions, by number."""
 FRESH = (6, 5, 4, 3, 2, 1, 0, 0, 2, 4, 6, 1, 5, 3, 0, 1, 1, 3, 5, 2)
 """Another one, asked after an explanation was found; those that know transitions alone are held against the walk."""
-NEAR_WALK = (0, 8, 7, 1, 6, 0, 5, 2, 4, 3, 9, 0, 2, 1, 3, 8, 6, 4, 7, 5)
+NEAR_WALK = (0, 10, 9, 8, 7, 1, 6, 0, 5, 2, 4, 3, 11, 0, 2, 1, 3, 10, 8, 6, 4, 7, 5, 9)
 """Questions close to each other, by number."""
-NEAR_FRESH = (3, 2, 4, 0, 9, 5, 7, 6, 8, 1, 0, 7, 3, 6, 5, 4, 8, 2)
+NEAR_FRESH = (3, 2, 4, 0, 11, 5, 10, 7, 6, 8, 9, 1, 0, 7, 3, 6, 10, 5, 4, 8, 2, 9)
 """Another order, in which others of them come first."""
 Walks = tuple[Sequence[Question], Sequence[int], Sequence[int]]
 """Questions, an order of them, and another one asked after an explanation was found."""

@@ -94,8 +94,8 @@ def _places() -> dict[str, JudgedPlace]:
 
 DECIMALS = range(9)
 """How many decimals of x a memory may tell questions apart by."""
-NEARBY = tuple(Fraction(3, 10**k) for k in range(1, 8))
-"""By how much x is moved where it is rounded that tells two calls apart."""
+NEARBY = (*(Fraction(3, 10**k) for k in range(1, 9)), Fraction(55, 10**9))
+"""By how much x is moved; the last tells single precision from seven decimals."""
 
 
 def shortened(question: Question, how: str) -> tuple[float, ...]:
