@@ -23,6 +23,7 @@ from verify.conformance.blame.inner_stages import (
     twice_made,
 )
 from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
+from verify.conformance.blame.scratch_calls import scratch_edits
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
@@ -97,7 +98,7 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
             answers = [a for a in answers if a.probe.given in explained]
             break
         if found is None:
-            return Blame("hypergradient")
+            return _from_scratch(answers, asker)
         explained.add(given)
         wrong[_place_of(found, stage)] = found
         new.append(_place_of(found, stage))
@@ -109,6 +110,19 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
     effect = max(effect_of(name, whole.stages[name]) or 0.0 for name in new)
     apart = max(_misfits(wrong, (a for a in answers if a.probe.given != WHOLE)), default=0.0)
     return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
+
+
+def _from_scratch(answers: Sequence[StageAnswer], asker: Asker) -> Blame:
+    """What is wrong where a subject takes no stage, so that no call shows less than all of them."""
+    made = None
+    if all(answer.probe.given == FROM_SCRATCH for answer in answers):
+        made = scratch_edits(answers, asker)
+    if made is None:
+        return Blame("hypergradient")
+    whole, held = made
+    effect = max(effect_of(name, edit) or 0.0 for name, edit in whole.stages.items())
+    apart = max(_misfits(whole.stages, answers), default=0.0)
+    return Blame("hypergradient", (whole,), len(answers) + len(held), len(held), apart, effect)
 
 
 def _telling(here: Sequence[StageAnswer], held: Sequence[StageAnswer]) -> list[StageAnswer]:
