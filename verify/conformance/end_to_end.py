@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -60,14 +61,22 @@ def _slack(n: int) -> dict[str, Any]:
 
 _ONE: dict[str, Any] = {"kind": "quadratic", "g": {"yy": [[1]]}, "constraints": _slack(1)}
 _BENT = _ONE | {"f": {"xx": [[1]], "x": ["1/2"]}}
-_TWO: dict[str, Any] = {
-    "kind": "quadratic", "f": {"x": [1, 2]}, "g": {"yy": [[1]]}, "constraints": _slack(2)
-}  # fmt: skip
+
+
+def upper_problem(slope: Sequence[float], curvature: float = 0.0) -> dict[str, Any]:
+    """A problem with ∇F(x) = slope + curvature·x, in which y has no part."""
+    told, n = [str(Fraction(value)) for value in slope], len(slope)
+    bent = (
+        {"xx": [[str(Fraction(curvature)) if i == j else 0 for j in range(n)] for i in range(n)]} if curvature else {}
+    )
+    return {"kind": "quadratic", "f": {"x": told} | bent, "g": {"yy": [[1]]}, "constraints": _slack(n)}
+
+
 _THROUGH_Y = _ONE | {"f": {"y": [1]}, "g": {"yy": [[1]], "xy": [[-2]]}}
 TRIALS = (
     EndToEndTrial("free", _BENT, (0.7,), _schedule(0.5, 0.01, 5, 6), (0.5,), 1.0),
     EndToEndTrial("clipped", _BENT, (0.9,), _schedule(0.02, 0.5, 5, 6), (0.5,), 1.0),
-    EndToEndTrial("two-dimensions", _TWO, (0.6, -0.3), _schedule(0.02, 0.005, 5, 6), (1.0, 2.0)),
+    EndToEndTrial("two-dimensions", upper_problem((1.0, 2.0)), (0.6, -0.3), _schedule(0.02, 0.005, 5, 6), (1.0, 2.0)),
     # The whole gradient comes through y*; the penalty solve's allowed error α reaches the estimate twice over.
     EndToEndTrial("through-y", _THROUGH_Y, (0.7,), _schedule(0.5, 0.01, 5, 6), (2.0,), 0.0, 3 * ALPHA),
 )

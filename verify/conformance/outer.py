@@ -59,8 +59,9 @@ TRIALS = (
     LoopTrial("one-dimension/free", (0.7,), _schedule(0.5, 0.01, 10, 6), (0.5,), 1.0),
     LoopTrial("one-dimension/clipped", (0.4,), _schedule(0.02, 0.5, 10, 12), (1.0,), 0.5),
     LoopTrial("two-dimensions/clipped", (0.6, -0.3), _schedule(0.02, 0.05, 10, 12), (1.0, 2.0), 0.3),
+    LoopTrial("two-dimensions/far", (60.0, -25.0), _schedule(1.5, 0.01, 5, 4), (1.0, 2.0), 0.3),
 )
-"""The smallest first: short steps, then clipped ones, in one dimension and in two."""
+"""The smallest first: short steps, then clipped ones, in one dimension and in two; and far from 0."""
 OUTPUT_TRIAL = LoopTrial("output", (1.0,), _schedule(0.1, 0.05, 1, 4), (0.2,), 1.0)
 """Four blocks of one step whose answers shrink: the best block, the last one and a uniform one differ."""
 

@@ -51,6 +51,8 @@ SQUARE: dict[str, Any] = {
     "constraints": {"A": [[1, "1/3"], ["-1/2", "3/2"]], "B": [[1, "1/2"], ["-1/4", 1]], "b": [-2, -3]},
 }
 """n = m = p and no block symmetric that need not be: a transposed one has the right shape, and shows."""
+SIZES = ("1501/70", "16/7", "1/3", "7/150", "3/700", "2/3001", "5/70003")
+"""Multipliers of one problem, each in its decade."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +246,7 @@ def _all() -> Iterator[Probe]:
     places = (*(place_of(name) for name in PLACES), square())
     for place in places:
         yield from (at(there, lower_level_probe) for there in (place, place.moved(0.125)))
+    yield lower_level_probe(multipliers_of_all_sizes())
     yield from _activation()
     for place in places:
         for alpha in (0.1, 0.05):
@@ -284,6 +287,16 @@ def square() -> JudgedPlace:
     problem = parse_problem(SQUARE)
     assert isinstance(problem, Quadratic)  # by its kind
     return JudgedPlace("square", problem, (Fraction(1, 2), Fraction(-3, 4)))
+
+
+def multipliers_of_all_sizes() -> JudgedPlace:
+    """½‖y‖² over y ≥ r: multipliers are r, from large to small, so that what is cut off or rounded by size shows."""
+    rows = [[int(i == j) for j in range(len(SIZES))] for i in range(len(SIZES))]
+    data = {"kind": "quadratic", "g": {"xy": [[0] * len(rows)], "yy": rows},
+            "constraints": {"A": [[0]] * len(rows), "B": rows, "b": [f"-{size}" for size in SIZES]}}  # fmt: skip
+    problem = parse_problem(data)
+    assert isinstance(problem, Quadratic)  # by its kind
+    return JudgedPlace("multipliers-of-all-sizes", problem, (Fraction(0),))
 
 
 def _near_kinks() -> Iterator[JudgedPlace]:

@@ -77,13 +77,20 @@ def by_values(
             f"{partial[0].compared} answers differ from that one's by at most {partial[0].difference:.2g}. Put that "
             "right and run again: something else is off too."
         )
+    closest: Match | None = min((m for m in others if math.isfinite(_apart(m))), key=_apart, default=None)
     near = _told(others) and others[0].distance < NEAR * max(answer.excess for answer in wrong)
-    if near and (others[0].difference or 0.0) < NEAR * off:
+    least = closest
+    if near and _apart(others[0]) < NEAR * off:
+        closest = others[0]
+    if closest is not None and _apart(closest) < NEAR * off:
         return (
-            f"{NONE} The nearest is {_named(others[0])}, whose {calls} answers differ from these by up to "
-            f"{others[0].difference:.2g}; {right}."
+            f"{NONE} The nearest is {_named(closest)}, whose {calls} answers differ from these by up to "
+            f"{_apart(closest):.2g}; {right}."
         )
-    return f"{NONE} None comes near: {calls} answers differ from the right ones by up to {off:.2g}."
+    beside = (
+        "" if least is None else f", and from those of {_named(least)}, the least far, by up to {_apart(least):.2g}"
+    )
+    return f"{NONE} None comes near: {calls} answers differ from the right ones by up to {off:.2g}{beside}."
 
 
 def by_rules(matches: Sequence[Match], others: Sequence[Match], runs: int) -> str:
@@ -108,6 +115,11 @@ def by_laws(matches: Sequence[Match], others: Sequence[Match], statistics: int, 
         f"{statistics} statistics differ from that one's by at most {matches[0].distance:.2f} of what chance allows"
     )
     return f"It matches {_names(matches)}: {numbers}, {right}{_following(others)}."
+
+
+def _apart(match: Match) -> float:
+    """Largest difference of values; infinite where there is none."""
+    return math.inf if match.difference is None else match.difference
 
 
 def _told(others: Sequence[Match]) -> bool:

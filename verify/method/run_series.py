@@ -11,6 +11,8 @@ import numpy as np
 from spec.exact import Vector
 from verify.method.player import FUNCTIONS, ROW_FUNCTIONS, Space, compiled, lengths
 
+CLOSE = 1e-9
+"""Relative difference below which two points are one."""
 TINY = 1e-300
 """What a length is at least where it divides."""
 
@@ -85,8 +87,18 @@ class RunSeries:
                 steps.append(cut((steps[-1] - names["eta"] * row)[None], names["D"])[0])
             return np.array(steps)
 
+        def kept(put: str, c: float) -> Vector:
+            """The steps behind iterates that are put back somewhere after each; not a number where they are not."""
+            steps, there = [], played(names["g"])
+            for x, x_next, step in zip(names["x"], names["x_next"], there, strict=True):
+                space = {"x": (x + step)[None], "c": c, "o": names["path"][:1]}
+                made = np.asarray(eval(compiled(put), self.names, space))[0]
+                near = np.abs(made - x_next) <= CLOSE * (np.abs(made) + np.abs(x_next) + np.abs(step))
+                steps.append(np.where(near.all(), step, np.nan))
+            return np.array(steps).reshape(there.shape)
+
         t = np.arange(1.0, len(names["z"]) + 1)[:, None]
-        own = {"blocks": blocks, "within": within, "over": over, "played": played, "t": t, "place": t[:M]}
+        own = {"blocks": blocks, "within": within, "over": over, "played": played, "kept": kept, "t": t, "place": t[:M]}
         self.names: Space = FUNCTIONS | ROW_FUNCTIONS | SERIES | own | dict(names)
         self.values: dict[str, Any] = {}
 

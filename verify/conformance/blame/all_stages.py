@@ -14,6 +14,7 @@ from spec import REPAIRED
 from spec.exact import Vector
 from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.whole_optimisers import explain_whole_optimiser
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
@@ -27,7 +28,8 @@ from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
-from verify.conformance.probes import Probe
+from verify.conformance.end_to_end import is_offered
+from verify.conformance.probes import FROM_SCRATCH, Probe
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
@@ -70,7 +72,6 @@ def explain_all(
         accuracy: How exactly its solvers work.
         renew: Makes new copies of the subject.
     """
-    renew = renew if reading_asked() == REPAIRED else None
     # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
     off = [found.stage for found in seen.findings
            if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
@@ -80,7 +81,7 @@ def explain_all(
     found = _with_kept_noise(stages, found, renew)
     others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
     kept = (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others], remembering, stages))
-    return tuple(_as_judged(blame, seen) for blame in kept)
+    return tuple(_as_judged(blame, seen, stages) for blame in kept)
 
 
 def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: StageCalls) -> list[Blame]:
@@ -201,14 +202,27 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
 
 def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     has_noise = reading_asked() == REPAIRED and ("samples" in off or _is_noise_off(seen))
+    found: list[Blame] = []
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled)) if has_noise else tuple,
-        (lambda: explain_loop(stages, seen.record)) if "optimise" in off else tuple,
+        (lambda: explain_noise(stages, seen.sampled, is_explained=_is_explained(found))) if has_noise else tuple,
+        (lambda: _of_algorithm_2(stages, seen)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
-            yield from (_with_effect(blame, stages) for blame in explaining())
+            for blame in explaining():
+                found.append(blame)
+                yield _with_effect(blame, stages)
+
+
+def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
+    """Of an optimiser that is asked through its oracle, or of one that computes its hypergradients itself."""
+    return explain_whole_optimiser(stages) if is_offered(stages) else explain_loop(stages, seen.record)
+
+
+def _is_explained(found: Sequence[Blame]) -> bool:
+    """Whether it is known what line 6 is."""
+    return any(blame.stage == "hypergradient" and blame.explanations for blame in found)
 
 
 def _asked_again(stages: StageCalls, seen: Seen, blame: Blame) -> Blame:
@@ -228,12 +242,23 @@ def _is_noise_off(seen: Seen) -> bool:
     return any(a.probe.needs_draws and not a.excess <= 1 for a in seen.answers)
 
 
-def _as_judged(blame: Blame, seen: Seen) -> Blame:
-    """With the largest effect on any estimate that was judged, where those that effects are measured on show less."""
-    if blame.stage not in PROBED or not blame.explanations or isinstance(blame.explanations[0], Remembers):
+def _as_judged(blame: Blame, seen: Seen, stages: StageCalls) -> Blame:
+    """With the largest effect on any estimate of ∇F that was judged, where those that effects are measured on are less.
+
+    Estimates that compute every stage themselves count alone where one of them is off: of others it is not ∇F's. Where
+    an explanation has no answer, or makes no difference, it is as the subject answers.
+    """
+    if blame.stage not in PROBED:
         return blame
-    judged = (answer.probe for answer in seen.of("hypergradient") if not answer.excess <= 1)
-    effects = (blame.effect, effect_of(blame.stage, blame.explanations[0], judged))
+    judged = [a.probe for a in seen.of("hypergradient") if not a.excess <= 1 and a.probe.call.draws is None]
+    judged = [probe for probe in judged if probe.given == FROM_SCRATCH] or judged
+    told = [e for e in blame.explanations if not isinstance(e, Remembers)][:1]
+    effects = [blame.effect, *(effect_of(blame.stage, e, judged) for e in told)]
+    if blame.stage == "hypergradient" and not isinstance(next(iter(told), None), EditedStage):
+        off = (a for a in seen.of("hypergradient") if any(a.probe is probe for probe in judged))
+        effects += [float(np.linalg.norm(a.got - a.probe.expected)) for a in off]
+    elif not told or any(effect is None for effect in effects):
+        effects.append(effect_of(blame.stage, AsAnswered(stages), judged))
     return replace(blame, effect=max((effect for effect in effects if effect is not None), default=None))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -15,14 +17,17 @@ from verify.conformance.blame.inner_stages import (
     MovingWeights,
     OwnWeights,
     ScaledMultipliers,
+    TwiceMadeWeights,
     WholeCall,
     calls_with_y,
+    twice_made,
 )
 from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
+from verify.conformance.blame.scratch_calls import scratch_edits
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
-from verify.conformance.blame.sums.handed_rows import HandedRows, handed_rows
+from verify.conformance.blame.sums.handed_rows import HandedRows, handed_rows, measured_widths
 from verify.conformance.blame.sums.minimiser_rules import RULES
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
@@ -52,6 +57,8 @@ LEAST_SIZE = 1e-6
 """Size below which estimates count as zero where they are compared."""
 MOST_SILENT = 0.1
 """Share of the answers of a kind for which an explanation may have none: weights too large to be solved with."""
+MEASURING = 14
+"""Calls that widths are measured on."""
 NEAREST = 2
 """Explanations that an unsharp solver leaves standing beside each other; more are none."""
 
@@ -80,7 +87,10 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
         if (as_offered := next(fitting, None)) is not None:
             wrong[stage] = as_offered
             continue
-        found = _confirmed(_inner_candidates(stage, (stages, asker), wrong), (wrong, stage), here, held)
+        tried = _inner_candidates(stage, (stages, asker), wrong)
+        if stage == "activation":
+            tried = chain(tried, twice_made(), measured_widths(partial(_off, wrong, _telling(here, held))))
+        found = _confirmed(tried, (wrong, stage), here, held)
         if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
             found = None
         if found is None and new:
@@ -88,7 +98,7 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
             answers = [a for a in answers if a.probe.given in explained]
             break
         if found is None:
-            return Blame("hypergradient")
+            return _from_scratch(answers, asker)
         explained.add(given)
         wrong[_place_of(found, stage)] = found
         new.append(_place_of(found, stage))
@@ -102,10 +112,36 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
     return Blame(blamed, (whole,), agreeing, held_out, apart, effect)
 
 
+def _from_scratch(answers: Sequence[StageAnswer], asker: Asker) -> Blame:
+    """What is wrong where a subject takes no stage, so that no call shows less than all of them."""
+    made = None
+    if all(answer.probe.given == FROM_SCRATCH for answer in answers):
+        made = scratch_edits(answers, asker)
+    if made is None:
+        return Blame("hypergradient")
+    whole, held = made
+    effect = max(effect_of(name, edit) or 0.0 for name, edit in whole.stages.items())
+    apart = max(_misfits(whole.stages, answers), default=0.0)
+    return Blame("hypergradient", (whole,), len(answers) + len(held), len(held), apart, effect)
+
+
+def _telling(here: Sequence[StageAnswer], held: Sequence[StageAnswer]) -> list[StageAnswer]:
+    """Answers that widths are measured on: those that are off most."""
+    return sorted((*here, *held), key=lambda a: -a.excess)[:MEASURING]
+
+
+def _off(wrong: Mapping[str, Explanation], answers: Sequence[StageAnswer], rows: HandedRows) -> float:
+    """How far calls that hand over such rows are from answers, none counting more than any other."""
+    choice = {**wrong, "rows": rows}
+    return sum(min(_relative(choice, answer), 1.0) for answer in answers)
+
+
 def _place_of(explanation: Explanation, stage: Probed) -> str:
     """Where an explanation stands in a chain: in a stage, or between two."""
     if isinstance(explanation, MovingWeights):
         return "moving"
+    if isinstance(explanation, TwiceMadeWeights):
+        return "reweighed"
     return "rows" if isinstance(explanation, HandedRows) else stage
 
 
@@ -213,12 +249,12 @@ def _stands_alone(
     """Whether an explanation also foresees calls at which it differs from others that explain what was seen."""
     wrong, stage, given = place
     name = _place_of(found, stage)
-    if name != "rows":
+    if name not in ("rows", "reweighed"):
         return True
     pool = [chain_question(450 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)]) for seed in range(TELLING_CALLS)]
     mine = [play(probe, {**wrong, name: found}) for probe in pool]
     asked: set[int] = set()
-    for rival in handed_rows():
+    for rival in handed_rows() if name == "rows" else twice_made():
         if rival is found or any(misfit({**wrong, name: rival}, a) > 1 for a in here):
             continue
         for i, (probe, own) in enumerate(zip(pool, mine, strict=True)):

@@ -55,7 +55,10 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
             known[stage] = AsAnswered(stages)
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
-    found += [] if inside is None else [inside]
+    if inside is not None:
+        # An oracle call that is explained as a whole has its line 6 in it.
+        whole = inside.stage == "hypergradient" and bool(inside.explanations)
+        found = [*(blame for blame in found if not (whole and blame.stage == "hypergradient")), inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 

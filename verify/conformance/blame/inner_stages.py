@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,13 +14,15 @@ from verify.conformance.blame.explanation import Explanation
 from verify.conformance.blame.sums.answer_changes import spelt_number
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, right_minimiser
+from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.sums.right_sums import right_sum
-from verify.conformance.blame.whole_calls import play
+from verify.conformance.blame.whole_calls import WeighedLine, play
 from verify.conformance.probes import Probe
+from verify.method.terms import EXCHANGES
 
 WORDS = {
     "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
-    "penalty_minimiser": "in its penalty solve ", "moving": "", "hypergradient": "",
+    "penalty_minimiser": "in its penalty solve ", "moving": "", "reweighed": "", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6
@@ -108,6 +110,52 @@ class MovingWeights:
     def answer(self, probe: Probe) -> Vector | None:
         """What such an oracle call answers."""
         return play(probe, {"moving": self}) if probe.stage == "hypergradient" else probe.expected
+
+
+@dataclass(frozen=True)
+class TwiceMadeWeights:
+    """An oracle call that makes its weights, and uses others in one of its lines; where weights are given it does not.
+
+    The weights of the other line are those of an exchange.
+    """
+
+    exchange: Exchange
+    line: WeighedLine
+
+    @property
+    def sentence(self) -> str:
+        """The line and the exchange."""
+        return f"where it makes ρ itself, {WEIGHED_LINES[self.line]} has {self.exchange.name}"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def reweighed(self, probe: Probe, line: WeighedLine) -> Vector | None:
+        """The weights of a line, all stages of the probe before it being given; ``None`` where it has none."""
+        c = point_of(probe)
+        if c is None or line != self.line:
+            return None if c is None else c.rho
+        changed = self.exchange.change(c)
+        return None if changed is None else changed.rho
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """What such an oracle call answers."""
+        return play(probe, {"reweighed": self}) if probe.stage == "hypergradient" else probe.expected
+
+
+WEIGHED_LINES: dict[WeighedLine, str] = {"solve": "its penalty solve alone", "line 6": "line 6 alone"}
+"""Lines that weigh rows, in words."""
+
+
+def twice_made() -> Iterator[TwiceMadeWeights]:
+    """All weights that are taken for others in one of both lines."""
+    of_rho = [e for e in exchanges() if e.name in EXCHANGES["rho"]]
+    for exchange in of_rho:
+        yield TwiceMadeWeights(exchange, "line 6")
+        if not exchange.of_y:
+            yield TwiceMadeWeights(exchange, "solve")
 
 
 OWN_WEIGHTS: dict[str, Callable[[Vector, Vector, float], Vector]] = {

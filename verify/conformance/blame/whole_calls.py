@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from verify.truth.formulas import as_float
 from verify.truth.geometry import ramp
 from verify.truth.stages import ExactSetting
 
+WeighedLine: TypeAlias = Literal["solve", "line 6"]
+"""Lines that weigh rows."""
 Handed: TypeAlias = tuple[Vector, Vector, float, float]
 """Row values, multipliers, and the widths of both ramps."""
 
@@ -76,6 +78,12 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         if rho is None:
             return None
         given["rho"] = rho
+    reweighed: object = wrong.get("reweighed") if makes_weights else None
+    rho = given["rho"]
+    if isinstance(reweighed, ReweighedLines):
+        given["rho"] = reweighed.reweighed(replace(probe, call=replace(call, **given)), "solve")
+        if given["rho"] is None:
+            return None
     around = lagrangian(q, x, replace(call, **given))
     if "y_penalty" not in given:
         try:
@@ -88,6 +96,12 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
                 return None
             y = other
         given["y_penalty"] = y
+    if isinstance(reweighed, ReweighedLines):
+        given["rho"] = rho
+        given["rho"] = reweighed.reweighed(replace(probe, call=replace(call, **given)), "line 6")
+        if given["rho"] is None:
+            return None
+        around = lagrangian(q, x, replace(call, **given))
     answer = around.estimate(given["y_penalty"], call.reading.dual_term) + noise
     moving: object = wrong.get("moving")
     if makes_weights and isinstance(moving, MovingRows):
@@ -137,6 +151,14 @@ class MovingRows(Protocol):
 
     def added(self, probe: Probe, h_width: float) -> Vector:
         """The summand, shape (n,), all stages of the probe being given."""
+
+
+@runtime_checkable
+class ReweighedLines(Protocol):
+    """Weights that one line of a call has in place of those it made."""
+
+    def reweighed(self, probe: Probe, line: WeighedLine) -> Vector | None:
+        """The weights of a line, all stages before it being given."""
 
 
 @runtime_checkable

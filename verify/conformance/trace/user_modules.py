@@ -8,7 +8,6 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,11 +16,7 @@ from typing import Any
 
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.source_sites import SEEN, Rewriter
-
-_ROOT = Path(__file__).resolve().parents[3]
-_HOUSE = tuple(_ROOT / room for room in ("spec", "f2csa_ref", "verify"))
-_STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
-_INSTALLED = ("site-packages", "dist-packages")
+from verify.subjects.users_files import is_users
 
 
 class _Loader(importlib.abc.Loader):
@@ -59,21 +54,13 @@ class Finder(importlib.abc.MetaPathFinder):
         return None
 
     def _with_loader(self, found: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
-        if not found.has_location or found.origin is None or not _is_users(Path(found.origin)):
+        if not found.has_location or found.origin is None or not is_users(Path(found.origin)):
             return found
         path = Path(found.origin)
         if type(found.loader) is importlib.machinery.SourceFileLoader:
             found.loader = _Loader(path, self.watch)
             self.watch.files.add(str(path))
         return found
-
-
-def _is_users(path: Path) -> bool:
-    """Whether a file is neither ours, nor Python's, nor installed."""
-    path = path.resolve()
-    if any(part in _INSTALLED for part in path.parts):
-        return False
-    return not any(path.is_relative_to(folder) for folder in (*_HOUSE, *_STANDARD))
 
 
 @contextmanager
@@ -95,7 +82,7 @@ def not_rewritten(watch: ValueWatch) -> dict[str, str]:
     found = {}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file not in watch.files and _is_users(Path(file)):
+        if isinstance(file, str) and file not in watch.files and is_users(Path(file)):
             compiled = file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
             found[watch.named(Path(file))] = "compiled" if compiled else "loaded by an import hook of its own"
     return found

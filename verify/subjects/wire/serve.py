@@ -34,6 +34,7 @@ from verify.subjects.protocol import (
     parts_of,
 )
 from verify.subjects.stage_table import ROWS, Asked
+from verify.subjects.users_files import forget_users_modules
 from verify.subjects.wire.messages import PROTOCOL, UNSTATED, Code, WireFault, numbers
 from verify.subjects.wire.methods import METHODS, taken_out
 
@@ -142,6 +143,8 @@ class Server:
         } | ({} if accuracy is None else {"accuracy": accuracy})
 
     def _do_renew(self, _params: Any) -> dict[str, Any]:
+        # What a module of the user's own keeps is as new, too.
+        forget_users_modules()
         self._loaded = self._load()
         return {}
 

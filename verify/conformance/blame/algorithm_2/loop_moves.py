@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,7 +15,8 @@ from verify.conformance.blame.algorithm_2.loop_lines import STEP
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart
 from verify.conformance.blame.algorithm_2.loop_search import right_rule
 from verify.conformance.outer import RIGHT, RecordedLoop, compare_lines
-from verify.method.loop_edits import LATE_MOVE, MOVES, SHOWN_BY_QUERIES, STRAIGHT, LineEdit
+from verify.method.loop_edits import EDITS, LATE_MOVE, MOVES, SHOWN_BY_QUERIES, STRAIGHT, LineEdit
+from verify.method.player import compiled
 from verify.method.run_series import cut
 
 RIGHT_STEP = right_rule(STEP)
@@ -50,8 +51,42 @@ def search_moves(runs: Sequence[RecordedLoop]) -> list[tuple[LineEdit, LoopRule]
     """Moves behind which every step of these runs is right, though the iterates' differences are not."""
     if RIGHT_STEP.excess(runs) <= 1:
         return []
+    known = (*MOVES, LATE_MOVE, *SHOWN_BY_QUERIES)
     return [(move, LoopRule("steps", sentence(move), 1, partial(_off_moves, move=move)))
-            for move in (*MOVES, LATE_MOVE, *SHOWN_BY_QUERIES) if _off_moves(runs, move) <= 1]  # fmt: skip
+            for move in (*known, *_projections(runs)) if _off_moves(runs, move) <= 1]  # fmt: skip
+
+
+def _projections(runs: Sequence[RecordedLoop]) -> Iterator[LineEdit]:
+    """Moves after which x is put back, with the number that the farthest iterates show."""
+    if not all(len(one.z) == one.trial.parameters.T for one in runs):
+        return
+    paths = [one.run.path[1:] for one in runs]
+    moved = [one.run.path[1:] - one.run.path[0] for one in runs]
+    reached = {
+        float(f"{size(points):.10g}")
+        for sizes in (paths, moved) for points in sizes
+        for size in (_highest, _lowest, _length)
+    }  # fmt: skip
+    for put in EDITS["projections"]:
+        for c in sorted(reached) if "c" in _names(put.formula) else [1.0]:
+            words = (text.replace("{c}", f"{c:g}") for text in (put.shown, put.words))
+            yield LineEdit(f"kept({put.formula!r}, {c!r})", *words)
+
+
+def _highest(points: Vector) -> float:
+    return abs(float(points.max()))
+
+
+def _lowest(points: Vector) -> float:
+    return abs(float(points.min()))
+
+
+def _length(points: Vector) -> float:
+    return float(np.linalg.norm(points, axis=1).max())
+
+
+def _names(formula: str) -> set[str]:
+    return set(compiled(formula).co_names)
 
 
 def sentence(move: LineEdit) -> str:
@@ -64,6 +99,8 @@ def _off_moves(runs: Sequence[RecordedLoop], move: LineEdit) -> float:
     if any(len(one.z) != one.trial.parameters.T for one in runs):
         return math.inf
     behind = moved_runs(runs, move)
+    if any(np.isnan(one.steps).any() for one in behind):
+        return math.inf
     if move is LATE_MOVE and any(shares(one, STRAIGHT) is None for one in behind):
         return math.inf
     first = max((apart(one, np.zeros_like(one.steps[:1]), one.steps[:1]) for one in behind), default=math.inf)

@@ -24,6 +24,7 @@ def _trial(
 MORE = (
     _trial("two-dimensions/free", (0.9, -0.7), (1.3, 0.02, 5, 4), (0.3, 0.8)),
     _trial("two-dimensions/long-blocks", (0.5, 0.8), (0.03, 0.3, 7, 3), (0.4, 0.6)),
+    _trial("two-dimensions/far", (30.0, 80.0), (0.9, 0.02, 3, 4), (0.4, 0.6)),
 )
 """Asked beside those of the comparison, to find a rule on."""
 HELD_OUT = (
@@ -31,6 +32,7 @@ HELD_OUT = (
     _trial("three-dimensions/clipped", (0.5, -0.9, 0.3), (0.03, 0.2, 6, 5), (0.7, 0.4, 1.1)),
     _trial("two-dimensions/other-blocks", (-0.4, 0.6), (0.05, 0.08, 3, 8), (1.2, 0.5)),
     _trial("one-dimension/long", (0.9,), (0.04, 0.06, 8, 9), (0.8,)),
+    _trial("three-dimensions/far", (-40.0, 7.0, 90.0), (0.7, 0.01, 4, 5), (0.4, 1.1, 0.6)),
 )
 """Asked only after a rule was found."""
 OUTPUT_HELD_OUT = _trial("three-blocks", (0.8, -0.6), (0.1, 0.04, 2, 3), (0.3, 0.2))

@@ -88,6 +88,10 @@ class LowerProgram:
 
     def pair(self, problem: Any, x: Vector) -> Pair | None:
         """The pair it answers; ``None`` where the changed program has no solution."""
+        return self.changed(replace(self, outputs=()).found(problem, x), problem, x)
+
+    def found(self, problem: Any, x: Vector) -> Pair | None:
+        """What it solves, before anything comes out."""
         program = self.program(problem.arrays, x)
         try:
             with np.errstate(all="ignore"):
@@ -97,6 +101,17 @@ class LowerProgram:
                     chosen = found if self.where == "choosing" else solved(right)
                     rows = None if chosen is None else clearly_held(program if chosen is found else right, chosen)
                     found = None if rows is None else holding(program if self.where == "after" else right, rows)
+        except np.linalg.LinAlgError:
+            return None
+        return found
+
+    def changed(self, found: Pair | None, problem: Any, x: Vector) -> Pair | None:
+        """What comes out of a pair that was found."""
+        if not self.outputs:
+            return found
+        program = self.program(problem.arrays, x)
+        try:
+            with np.errstate(all="ignore"):
                 for name, value in self.outputs:
                     found = None if found is None else OUTPUTS[name].of(found, program, value)
         except np.linalg.LinAlgError:
@@ -115,7 +130,7 @@ class LowerProgram:
         found = [_block_words(name, change) + STANDING[self.where] for name, change in self.blocks]
         found += [ADDED[name].format(number(value)) for name, value in self.added]
         if self.form != "program":
-            found.append(SOLVED_BY[self.form][1].format(number(self.number)))
+            found.append(SOLVED_BY[self.form][1].replace("{0}", number(self.number)))
         return (*found, *(OUTPUTS[name].told(value) for name, value in self.outputs))
 
     @property
@@ -133,8 +148,13 @@ RIGHT_LOWER = LowerProgram()
 
 
 @lru_cache(maxsize=20_000)
+def _found(program: LowerProgram, probe: Probe) -> Pair | None:
+    return program.found(probe.problem, probe.x)
+
+
+@lru_cache(maxsize=20_000)
 def _answer(program: LowerProgram, probe: Probe) -> Vector | None:
-    found = program.pair(probe.problem, probe.x)
+    found = program.changed(_found(replace(program, outputs=()), probe), probe.problem, probe.x)
     if found is None:
         return None
     answer = np.concatenate(found)

@@ -13,8 +13,9 @@ from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy, widened
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.holding_out import HeldOutTrial
-from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_problems
+from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_ladders, drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
+from verify.conformance.blame.lower_level.thresholds import sharpened
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
 from verify.subjects.protocol import StageCalls
@@ -41,7 +42,7 @@ def explain_lower(stages: StageCalls, answers: Sequence[StageAnswer] = (), accur
         The programs that foresaw every answer that was held out.
     """
     seen = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
-    trial = HeldOutTrial("lower_level", stages, seen, list(drawn_problems()), partial(_limit, accuracy))
+    trial = HeldOutTrial("lower_level", stages, seen, [*drawn_problems(), *drawn_ladders()], partial(_limit, accuracy))
     drawn = trial.ask(trial.pool[:LOWER_MEASURING])
     if not drawn or not any(not answer.excess <= 1 for answer in trial.answers):
         return NO_BLAME
@@ -63,7 +64,7 @@ def _searched_programs(trial: HeldOutTrial, accuracy: float) -> Blame | None:
     for _ in range(ROUNDS):
         asked = len(trial.answers)
         for found in LowerSearch(trial.answers, trial.limits, accuracy).lists():
-            fitting = trial.fit(found)
+            fitting = sharpened(trial.fit(found), trial)
             blame = trial.confirm(fitting) if fitting else None
             if blame is not None:
                 return blame

@@ -19,14 +19,28 @@ from verify.method.player import FUNCTIONS, Space, compiled
 
 @dataclass(frozen=True)
 class Output:
-    """A change of what comes out, in words with its number; ``numbers`` are tried, none where one is measured."""
+    """A change of what comes out, in words with its number; ``numbers`` are tried, none where one is measured.
+
+    ``jumps`` says that an entry's size decides: a threshold, or digits that are kept.
+    """
 
     formulas: dict[str, str]
     words: str
     numbers: tuple[float, ...] = (0.0,)
+    jumps: bool = False
 
-    def of(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair:
-        """The pair that comes out."""
+    def of(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair | None:
+        """The pair that comes out; ``None`` where that hangs on the last digits of what was found."""
+        made = self._plainly(pair, program, c)
+        if not self.jumps:
+            return made
+        for by in (1 - EDGE, 1 + EDGE):
+            y, lam = self._plainly((pair[0] * by, pair[1] * by), program, c)
+            if max(_apart(y, made[0]), _apart(lam, made[1])) > STEADY:
+                return None
+        return made
+
+    def _plainly(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair:
         y, lam = pair
         space: Space = {"y": y, "lam": lam, "G": program.G, "q": program.q, "B": program.B, "r": program.r}
         space |= {"h": program.violated(y), "c": c}
@@ -40,6 +54,14 @@ class Output:
         if scaled and is_almost_one(value):
             return left_words(value, " and of ".join(scaled))
         return self.words.replace("{}", spelt_plainly(value))
+
+
+EDGE, STEADY = 1e-7, 1e-6
+"""By how much, relatively, a pair is moved to see whether it is close to a jump, and how much may then change."""
+
+
+def _apart(one: Vector, other: Vector) -> float:
+    return float(np.max(np.abs(one - other) / (1e-300 + np.abs(one) + np.abs(other)), initial=0.0))
 
 
 def _moved(lam: Vector) -> Vector:
@@ -57,6 +79,10 @@ def _of_moved(pair: Pair, program: QuadraticProgram) -> Vector:
     return np.asarray(program.free + np.linalg.solve(program.G, program.B.T @ _moved(pair[1])))
 
 
+def _of_lam(pair: Pair, program: QuadraticProgram) -> Vector:
+    return np.asarray(program.free + np.linalg.solve(program.G, program.B.T @ pair[1]))
+
+
 def _solved_lam(pair: Pair, program: QuadraticProgram) -> Vector:
     right = solved(program)
     return pair[1] if right is None else right[1]
@@ -70,24 +96,40 @@ def _least_squares(pair: Pair, program: QuadraticProgram, chosen: Any) -> Vector
     return lam
 
 
+def on_simplex(lam: Vector, total: float) -> Vector:
+    """The nearest point with entries >= 0 that add up to a total."""
+    down = np.sort(lam)[::-1]
+    shifts = (np.cumsum(down) - total) / np.arange(1, len(lam) + 1)
+    shift = shifts[np.flatnonzero(down > shifts)[-1]] if len(lam) else 0.0
+    return np.maximum(lam - shift, 0.0)
+
+
+def to_digits(values: Vector, digits: int) -> Vector:
+    """Each entry rounded to a number of significant digits."""
+    sizes = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
+    unit = 10.0 ** (sizes - digits + 1)
+    return np.asarray(np.where(values == 0, 0.0, np.round(values / unit) * unit))
+
+
 def _row_lengths(_: Pair, program: QuadraticProgram) -> Vector:
     return np.asarray(np.linalg.norm(program.B, axis=1))
 
 
 RULES: dict[str, Callable[..., Vector]] = {
     "free": _free, "of_moved": _of_moved, "solved_lam": _solved_lam, "least_squares": _least_squares,
-    "row_lengths": _row_lengths,
+    "row_lengths": _row_lengths, "of_lam": _of_lam,
 }  # fmt: skip
 """What takes a program to compute."""
 _FUNCTIONS: Space = FUNCTIONS | {
     "moved": _moved, "roll": np.roll, "sort": np.sort, "round": np.round, "arange": np.arange, "argmax": np.argmax,
-    "inf": np.inf,
+    "inf": np.inf, "trunc": np.trunc, "tanh": np.tanh, "to_digits": to_digits, "on_simplex": on_simplex,
+    "half": lambda v: v.astype(np.float16).astype(np.float64),
 }  # fmt: skip
 OUTPUTS = {
-    name: Output(row[0], row[1], *map(tuple, row[2:]))
+    name: Output(row[0], row[1], tuple(row[2]) if len(row) > 2 else (0.0,), jumps=row[3:] == [True])
     for name, row in tomllib.loads((resources.files("verify.method") / "pair_edits.toml").read_text("utf-8")).items()
 }
 """All of them; those without numbers have one that is measured."""
 
-NEUTRAL = ("solved λ", "|λ|", "λ ≥ 0", "touching")
+NEUTRAL = ("solved λ", "|λ|", "λ ≥ 0", "touching", "y of λ")
 """Those that leave the right pair as it is."""

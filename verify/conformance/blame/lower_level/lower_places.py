@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -16,6 +16,8 @@ from verify.conformance.probes import Probe, lower_level_probe
 
 LOWER_MEASURING, LOWER_RESERVE = 14, 34
 """Probes that explanations are found on, and probes that they are tried on afterwards."""
+LADDERS, LADDER_ROWS = 8, 16
+"""Problems whose multipliers are of all sizes, and multipliers of each."""
 CLEAR = 1 / 16
 """Multipliers of binding rows and slacks of the others are at least this."""
 _SEED = 16_20
@@ -36,6 +38,25 @@ def _clear_ones() -> Iterator[Probe]:
         place = _place(k, rng)
         if place is not None:
             yield lower_level_probe(place)
+
+
+def ladder(name: str, values: Sequence[float]) -> Probe:
+    """The pair of ½‖y‖² over y ≥ r, whose multipliers are r themselves: any sizes that are wanted, > 0."""
+    r, p = [str(Fraction(value)) for value in values], len(values)
+    unit = [[int(i == j) for j in range(p)] for i in range(p)]
+    data = {"kind": "quadratic", "g": {"xy": [[0] * p], "yy": unit},
+            "constraints": {"A": [[0]] * p, "B": unit, "b": [f"-{value}" for value in r]}}  # fmt: skip
+    problem = parse_problem(data)
+    assert isinstance(problem, Quadratic)  # by its kind
+    return lower_level_probe(JudgedPlace(name, problem, (Fraction(0),)))
+
+
+@lru_cache(maxsize=1)
+def drawn_ladders() -> tuple[Probe, ...]:
+    """Multipliers of all sizes, the same at each call."""
+    rng = np.random.default_rng(_SEED + 1)
+    drawn = (10.0 ** rng.uniform(-4.0, 0.5, LADDER_ROWS) for _ in range(LADDERS))
+    return tuple(ladder(f"ladder-{k}", [float(f"{value:.4g}") for value in values]) for k, values in enumerate(drawn))
 
 
 def _eighths(rng: np.random.Generator, *shape: int, low: int = -16, high: int = 16) -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from verify.conformance.blame.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower_level.by_parts import ByParts, factors_read_off, settings_read_off
 from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_level.lower_fits import BLUR, ReadOff
-from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS
-from verify.conformance.blame.lower_level.programs import FORMS, Pair
-from verify.conformance.blame.lower_level.unfinished import stopped_after
+from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS, Output
+from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram
+from verify.conformance.blame.lower_level.unfinished import Alike, stopped_after
 from verify.conformance.blame.measuring import fitted
 
 EXACT_ENOUGH = 1e-7
@@ -26,6 +26,10 @@ WITH_NUMBERS = ("penalty", "barrier")
 FACTORS = (0.0, -1.0, 2.0, 0.5)
 FEW = 4
 """Answers that numbers are measured on where only y can be trusted."""
+MET = 14
+"""Answers that an iteration must pass."""
+SIGNED = ("raised", "scaled", "at least", "at most")
+"""Ends of the names of changes whose number may be negative."""
 FAR = 1.0
 FURTHER = tuple(LowerProgram((("A", 0.0), ("b", factor))) for factor in (0.0, -1.0))
 """Changes of two blocks that are one of A x − b."""
@@ -87,8 +91,13 @@ class LowerSearch:
         if self.accuracy > EXACT_ENOUGH:
             return
         yield [*settings_read_off(self.answers, BLUR * self.accuracy, [*plain_programs(), *FURTHER])]
-        yield self.fitting(self.unfinished())
-        yield self.halves(self.measured_programs())
+        ended = list(dict.fromkeys(self.unfinished(None)))
+        yield self.fitting(ended)
+        yield self.remade()
+        by_half = (half for half in (True, False) if not self._fits(RIGHT_LOWER, half))
+        yield self.halves(
+            [*self.measured_programs(), *(program for half in by_half for program in self.unfinished(half))]
+        )
         pairs = list(self.pairs())
         yield self.fitting(pairs)
         yield self.halves(pairs)
@@ -122,17 +131,34 @@ class LowerSearch:
         made = [program, *(replace(program, outputs=(*program.outputs, output)) for output in options)]
         return [changed for changed in made if changed != RIGHT_LOWER and self._fits(changed, None)]
 
-    def _measured_outputs(self, program: LowerProgram, *, lam: bool) -> Iterator[tuple[str, float]]:
+    def _measured_outputs(
+        self, program: LowerProgram, *, lam: bool, of_y: bool | None = None
+    ) -> Iterator[tuple[str, float]]:
         for name, output in OUTPUTS.items():
             if output.numbers or ("λ" in name) != lam:
                 continue
 
-            def off(value: float, name: str = name) -> float:
-                return self.off(replace(program, outputs=(*program.outputs, (name, value))), None)
+            def off(value: float, name: str = name, output: Output = output) -> float:
+                count = len(self.answers) if output.jumps else FEW
+                return self.off(replace(program, outputs=(*program.outputs, (name, value))), of_y, count)
 
-            value = fitted(off, 1e-8, 1e3, without=self.off(program, None), signed=name.endswith(("raised", "scaled")))
+            if output.jumps:
+                yield from ((name, value) for value in [min(self._sizes(program), key=off, default=None)] if value)
+                continue
+            value = fitted(off, 1e-8, 1e3, without=self.off(program, of_y), signed=name.endswith(SIGNED))
             if value is not None:
                 yield name, value
+
+    def _sizes(self, program: LowerProgram) -> list[float]:
+        """Numbers between those multipliers, and those relative to the largest, that follow each other in size."""
+        sizes: set[float] = set()
+        for answer in self.answers:
+            said = program.answer(answer.probe)
+            lam = np.zeros(0) if said is None else said[answer.probe.problem.m :]
+            largest = float(lam.max(initial=0.0))
+            sizes |= {float(size) for size in (*lam, *(lam / largest if largest > 0 else ())) if size > 0}
+        ordered = [0.5 * min(sizes, default=0.0), *sorted(sizes), 2.0 * max(sizes, default=0.0)]
+        return [float(np.sqrt(a * b)) for a, b in pairwise(ordered) if b > a]
 
     def measured_programs(self) -> Iterator[LowerProgram]:
         """Programs with one number, as y alone tells it."""
@@ -149,37 +175,46 @@ class LowerSearch:
             if value is not None:
                 yield made(value)
 
-    def unfinished(self) -> Iterator[LowerProgram]:
-        """Iterations that are where the first answer is after some steps."""
-        answer, limit = self.answers[0], self.limits[0]
-        program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
+    def unfinished(self, of_y: bool | None) -> Iterator[LowerProgram]:
+        """Iterations that end where the answers that are most off are, or one half of each."""
+        asked: list[tuple[QuadraticProgram, Alike]] = []
+        for answer, limit in [*zip(self.answers, self.limits, strict=True)][:MET]:
+            program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
+            asked.append((program, partial(self._is_at, answer, limit, of_y)))
+        for form, number in stopped_after(asked):
+            yield replace(RIGHT_LOWER, form=form, number=number)
 
-        def alike(pair: Pair) -> bool:
-            return bool((np.abs(np.concatenate(pair) - answer.got) <= limit).all())
+    def _is_at(self, answer: StageAnswer, limit: Vector, of_y: bool | None, pair: Pair) -> bool:
+        return bool((self._half(answer, np.abs(np.concatenate(pair) - answer.got) - limit, of_y) <= 0).all())
 
-        for form, steps in stopped_after(program, alike):
-            yield replace(RIGHT_LOWER, form=form, number=steps)
+    def remade(self) -> list[LowerProgram]:
+        """Multipliers changed after they were found, and y made from those."""
+        options = [*plain_outputs(), *self._measured_outputs(RIGHT_LOWER, lam=True, of_y=False)]
+        made = [replace(RIGHT_LOWER, outputs=(output, ("y of λ", 0.0))) for output in options if "λ" in output[0]]
+        return [program for program in made if program.outputs[0] != program.outputs[1] and self._fits(program, None)]
 
     def _half(self, answer: StageAnswer, values: Vector, of_y: bool | None) -> Vector:
         m = answer.probe.problem.m
         return values if of_y is None else values[:m] if of_y else values[m:]
 
-    def off(self, program: LowerProgram, of_y: bool | None) -> float:
+    def off(self, program: LowerProgram, of_y: bool | None, count: int = FEW) -> float:
         """How far a program is off on a few answers, no entry counting more than any other that is far off."""
         total = 0.0
-        for answer in self.answers[:FEW]:
+        for answer in self.answers[:count]:
             said = program.answer(answer.probe)
             difference = FAR + 0 * answer.got if said is None else np.abs(said - answer.got)
             total += float(np.minimum(self._half(answer, difference, of_y), FAR).sum())
         return total
 
     def _fits(self, program: LowerProgram, of_y: bool | None) -> bool:
-        compared = 0
+        compared, told, off = 0, 0, 0
         for answer, limit in zip(self.answers, self.limits, strict=True):
-            said = program.answer(answer.probe)
+            said, is_off = program.answer(answer.probe), not answer.excess <= 1
+            off += is_off
             if said is None:
                 continue
             compared += 1
+            told += is_off
             if not (self._half(answer, np.abs(said - answer.got) - limit, of_y) <= 0).all():
                 return False
-        return 2 * compared >= len(self.answers)
+        return 2 * compared >= len(self.answers) and 2 * told >= off

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import daqp
 import numpy as np
@@ -17,7 +18,7 @@ UNCLEAR = 1e-7
 WORST_CONDITION = 1e10
 """Systems beyond this have no solution to speak of."""
 NEWTON_STEPS = 80
-MOST_STEPS = 400
+MOST_STEPS = 1000
 """Most steps of an unfinished iteration that are tried."""
 Pair = tuple[Vector, Vector]
 
@@ -31,7 +32,7 @@ class QuadraticProgram:
     B: Vector
     r: Vector
 
-    @property
+    @cached_property
     def free(self) -> Vector:
         """The minimiser without rows."""
         return np.asarray(np.linalg.solve(self.G, -self.q))
@@ -59,6 +60,12 @@ def solved(program: QuadraticProgram, _: float = 0.0) -> Pair | None:
     lam = np.asarray(info["lam"])[-p:]
     held = np.flatnonzero(lam > BOUND * max(1.0, float(lam.max(initial=0.0))))
     return holding(program, held.tolist())
+
+
+def independent(program: QuadraticProgram, held: Sequence[int]) -> bool:
+    """Whether some rows can be held together in one way, however their system is solved."""
+    W = program.B[list(held)]
+    return not len(W) or bool(np.linalg.cond(W @ np.linalg.solve(program.G, W.T)) <= WORST_CONDITION)
 
 
 def holding(program: QuadraticProgram, held: Sequence[int]) -> Pair | None:
@@ -121,9 +128,66 @@ def projected(program: QuadraticProgram, _: float) -> Pair | None:
     return solved(QuadraticProgram(np.eye(len(program.q)), -program.free, program.B, program.r))
 
 
+def _violated_rows(program: QuadraticProgram, y: Vector) -> list[int]:
+    return np.flatnonzero(program.violated(y) > 0).tolist()
+
+
+def _held_once(program: QuadraticProgram, held: Sequence[int]) -> Pair | None:
+    """Rows held as equations; ``None`` where they depend on each other, so that programs differ in what they make."""
+    return holding(program, held) if independent(program, held) else None
+
+
 def held_if_violated(program: QuadraticProgram, _: float) -> Pair | None:
     """One pass of an active set: the rows that the free minimiser violates are held as equations."""
-    return holding(program, np.flatnonzero(program.violated(program.free) > 0).tolist())
+    return _held_once(program, _violated_rows(program, program.free))
+
+
+def held_and_cut(program: QuadraticProgram, _: float) -> Pair | None:
+    """The same, negative multipliers replaced by 0, and y made from what is left of them."""
+    pair = held_if_violated(program, 0.0)
+    if pair is None:
+        return None
+    lam = np.maximum(pair[1], 0.0)
+    return program.free + np.linalg.solve(program.G, program.B.T @ lam), lam
+
+
+def held_then_dropped(program: QuadraticProgram, _: float) -> Pair | None:
+    """The same, then once more without the rows whose multiplier came out negative."""
+    pair = held_if_violated(program, 0.0)
+    return None if pair is None else _held_once(program, np.flatnonzero(pair[1] > 0).tolist())
+
+
+def held_then_added(program: QuadraticProgram, _: float) -> Pair | None:
+    """The same, then once more with the rows that are violated at what came out."""
+    pair = held_if_violated(program, 0.0)
+    if pair is None:
+        return None
+    first = _violated_rows(program, program.free)
+    touched = [i for i in _violated_rows(program, pair[0]) if i not in first]
+    if any(abs(program.violated(pair[0])[i]) <= UNCLEAR for i in touched):
+        return None
+    return _held_once(program, sorted({*first, *touched}))
+
+
+def all_then_dropped(program: QuadraticProgram, _: float) -> Pair | None:
+    """Every row held as an equation, then once more only those whose multiplier came out positive."""
+    every = [*range(len(program.r))]
+    pair = _held_once(program, every)
+    return None if pair is None else _held_once(program, np.flatnonzero(pair[1] > 0).tolist())
+
+
+def one_at_a_time(program: QuadraticProgram, _: float) -> Pair | None:
+    """Rows added most violated first until none is, and never dropped."""
+    held: list[int] = []
+    pair: Pair | None = (program.free, np.zeros(len(program.r)))
+    while pair is not None and len(held) < len(program.r):
+        h = program.violated(pair[0])
+        h[held] = -np.inf
+        if h.max() <= UNCLEAR:
+            break
+        held.append(int(np.argmax(h)))
+        pair = _held_once(program, held)
+    return pair
 
 
 def most_violated(program: QuadraticProgram, _: float) -> Pair | None:
@@ -198,6 +262,7 @@ def _inside(program: QuadraticProgram) -> Vector | None:
     return pair[0][:m]
 
 
+VIOLATED = "every row that the minimiser without rows violates is held as an equation"
 FORMS: dict[str, tuple[Form, str]] = {
     "program": (solved, ""),
     "unconstrained": (unconstrained, "the rows are left out"),
@@ -206,8 +271,15 @@ FORMS: dict[str, tuple[Form, str]] = {
                       "is made from those"),
     "mirrored": (mirrored, "the rows are held the other way round, h ≥ 0"),
     "projected": (projected, "y minimises g without rows and is then moved to the nearest point with h ≤ 0"),
-    "violated": (held_if_violated, "every row that the minimiser without rows violates is held as an equation, without "
-                 "another look"),
+    "violated": (held_if_violated, f"{VIOLATED}, without another look"),
+    "violated, cut": (held_and_cut, f"{VIOLATED}, without another look, negative multipliers are replaced by 0 and y "
+                      "is made from those"),
+    "violated, dropped": (held_then_dropped, f"{VIOLATED}, and once more without those whose multiplier is negative"),
+    "violated, added": (held_then_added, f"{VIOLATED}, and once more with those violated then"),
+    "all, dropped": (all_then_dropped, "every row is held as an equation, and once more only those whose multiplier is "
+                     "positive"),
+    "one at a time": (one_at_a_time, "rows are added, the most violated first, until none is violated, and never "
+                      "dropped again"),
     "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),
     "first violated": (first_violated, "only the first row that the minimiser without rows violates is held"),
     "no first row": (_some_rows(lambda p: [*range(1, p)]), "the first row is left out"),

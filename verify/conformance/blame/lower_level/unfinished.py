@@ -1,16 +1,23 @@
-"""Iterations for a quadratic program that are stopped after some steps, started from zero."""
+"""Iterations for a quadratic program that end too soon: after some steps, or by a rule that is too loose."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from functools import lru_cache, partial
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram
+from verify.conformance.blame.endings import STOPS, Met, looked_at, plainest
+from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
 
 Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
 Size = Callable[[QuadraticProgram], float]
+FAR = 1e12
+"""Where an iteration is taken to diverge."""
+ENOUGH = 3000
+"""Steps after which a rule that has not stopped one yet never will."""
 
 
 def _dual(program: QuadraticProgram, step: float) -> Iterator[Pair]:
@@ -27,6 +34,28 @@ def _dual_late(program: QuadraticProgram, step: float) -> Iterator[Pair]:
     for y, lam in _dual(program, step):
         yield before, lam
         before = y
+
+
+def _accelerated(program: QuadraticProgram, step: float) -> Iterator[Pair]:
+    """The same with Nesterov's extrapolation."""
+    through, lam = np.linalg.solve(program.G, program.B.T), np.zeros(len(program.r))
+    ahead, t = lam, 1.0
+    while True:
+        new = np.maximum(ahead + step * program.violated(program.free + through @ ahead), 0.0)
+        t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        ahead, lam, t = new + (t - 1) / t_new * (new - lam), new, t_new
+        yield program.free + through @ lam, lam
+
+
+def _sweeps(program: QuadraticProgram, step: float) -> Iterator[Pair]:
+    """Multipliers one by one, each solved for with the others held, row after row."""
+    through, lam = np.linalg.solve(program.G, program.B.T), np.zeros(len(program.r))
+    Q, r = program.B @ through, program.violated(program.free)
+    while True:
+        for i in range(len(r)):
+            lam = lam.copy()
+            lam[i] = max(lam[i] + step * (r[i] - Q[i] @ lam) / Q[i, i], 0.0)
+        yield program.free + through @ lam, lam
 
 
 def _together(program: QuadraticProgram, step: float) -> Iterator[Pair]:
@@ -55,14 +84,16 @@ def _descent(program: QuadraticProgram, step: float) -> Iterator[Pair]:
         yield y, lam
 
 
-KINDS: dict[str, tuple[Steps, str]] = {
-    "dual": (_dual, "projected gradient steps of size {1} on λ, y minimised for each"),
-    "late dual": (_dual_late, "projected gradient steps of size {1} on λ, y from before the last"),
-    "together": (_together, "primal-dual gradient steps of size {1}, y and λ at once"),
-    "in turn": (_in_turn, "primal-dual gradient steps of size {1}, first y, then λ"),
-    "descent": (_descent, "gradient steps of size {1} on g, without rows"),
-}
-"""Iterations, and in words with the size of a step."""
+def _augmented(program: QuadraticProgram, weight: float) -> Iterator[Pair]:
+    """The method of multipliers: y minimises g with rows moved by λ/weight as a penalty."""
+    lam = np.zeros(len(program.r))
+    while True:
+        moved = QuadraticProgram(program.G, program.q, program.B, program.r + lam / weight)
+        pair = penalised(moved, weight)
+        if pair is None:
+            return
+        y, lam = pair
+        yield y, lam
 
 
 def _constant(step: float) -> Size:
@@ -73,38 +104,138 @@ def _dual_lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.B @ np.linalg.solve(program.G, program.B.T), 2))
 
 
+def _dual_trace(program: QuadraticProgram) -> float:
+    return float(1 / np.trace(program.B @ np.linalg.solve(program.G, program.B.T)))
+
+
 def _lipschitz(program: QuadraticProgram) -> float:
     return float(1 / np.linalg.norm(program.G, 2))
 
 
-SIZES: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3)} | {
-    "1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/‖g_yy‖": _lipschitz,
-}  # fmt: skip
+PLAIN: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3)}
 """Step sizes that are tried."""
+DUAL = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/tr(Bg_yy⁻¹Bᵀ)": _dual_trace, "1/‖g_yy‖": _lipschitz}
+SIZES = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/‖g_yy‖": _lipschitz}
+KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
+    "dual": (_dual, DUAL, "projected gradient steps of size {1} on λ, y minimised for each"),
+    "late dual": (_dual_late, DUAL, "projected gradient steps of size {1} on λ, y from before the last"),
+    "accelerated": (_accelerated, DUAL, "accelerated projected gradient steps of size {1} on λ, y minimised for each"),
+    "sweeps": (_sweeps, {f"{by:g}": _constant(by) for by in (1.0, 0.5, 1.5)}, "sweeps over the rows, each λ solved for "
+               "with the others held, relaxed by {1}"),
+    "together": (_together, SIZES, "primal-dual gradient steps of size {1}, y and λ at once"),
+    "in turn": (_in_turn, SIZES, "primal-dual gradient steps of size {1}, first y, then λ"),
+    "descent": (_descent, SIZES, "gradient steps of size {1} on g, without rows"),
+    "augmented": (_augmented, {f"{by:g}": _constant(by) for by in (1.0, 10.0, 100.0, 1e3)}, "steps of the method of "
+                  "multipliers of weight {1}"),
+}  # fmt: skip
+"""Iterations with the sizes of steps that they are tried with, and in words with one."""
+RULES = STOPS["lower_level"]
 
 
-def _form(steps: Steps, size: Size) -> Form:
-    def form(program: QuadraticProgram, count: float) -> Pair | None:
-        return next(islice(steps(program, size(program)), max(0, int(count) - 1), None), None)
+def _measured(rule: str, program: QuadraticProgram, before: Pair, now: Pair) -> float:
+    """What a rule sees."""
+    h = program.violated(now[0])
+    space = {"y": now[0], "lam": now[1], "y_before": before[0], "lam_before": before[1], "h": h}
+    return looked_at(RULES[rule], space)
 
-    return form
+
+class Ending(NamedTuple):
+    """An iteration by kind and size of step, and what stops it: a number of steps, or the name of a rule."""
+
+    kind: str
+    size: str
+    rule: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.size}" + (f", {self.rule}" if self.rule else "")
+
+    @property
+    def form(self) -> tuple[Form, str]:
+        """The pair that comes out, from a program and the number, and in words."""
+        words = KINDS[self.kind][2].replace("{1}", self.size)
+        if not self.rule:
+            return partial(_counted, self), f"{{0}} {words}, stand in place of the solution"
+        return partial(_stopped, self), f"{words}, end where {self.rule} is {{0}} or less"
+
+    def started(self, program: QuadraticProgram) -> Iterator[Pair]:
+        """The iteration."""
+        steps, sizes, _ = KINDS[self.kind]
+        return steps(program, sizes[self.size](program))
+
+
+def _start(ending: Ending, program: QuadraticProgram) -> Pair:
+    primal = ending.kind in ("together", "in turn", "descent")
+    return np.zeros(len(program.q)) if primal else program.free, np.zeros(len(program.r))
+
+
+def _counted(ending: Ending, program: QuadraticProgram, count: float) -> Pair | None:
+    return next(islice(ending.started(program), max(0, int(count) - 1), None), None)
+
+
+def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | None:
+    """Where the rule ends it; ``None`` where it never does, or where rounding decides."""
+    before = _start(ending, program)
+    for pair in islice(ending.started(program), ENOUGH):
+        value = _measured(ending.rule, program, before, pair)
+        if not np.abs(pair[0]).max(initial=0.0) < FAR:
+            return None
+        if value <= most:
+            return pair
+        before = pair
+    return None
 
 
 UNFINISHED: dict[str, tuple[Form, str]] = {
-    f"{kind}, {size}": (_form(steps, rule), "{0} " + words.replace("{1}", size) + ", stand in place of the solution")
-    for kind, (steps, words) in KINDS.items() for size, rule in SIZES.items()
-}  # fmt: skip
-"""Ways to solve with a number of steps, under the names that a program's form has."""
+    str(ending): ending.form
+    for kind, (_, sizes, _) in KINDS.items()
+    for ending in (Ending(kind, size, rule) for size in sizes for rule in ("", *RULES))
+}
+"""Ways to solve with too few steps, under the names that a program's form has."""
+Alike = Callable[[Pair], bool]
 
 
-def stopped_after(program: QuadraticProgram, alike: Callable[[Pair], bool]) -> Iterator[tuple[str, float]]:
-    """Forms and numbers of steps after which an iteration is at a pair."""
-    for kind, (steps, _) in KINDS.items():
-        for size, rule in SIZES.items():
-            with np.errstate(all="ignore"):
-                for k, pair in enumerate(islice(steps(program, rule(program)), MOST_STEPS), 1):
-                    if alike(pair):
-                        yield f"{kind}, {size}", float(k)
-                        break
-                    if not np.abs(pair[0]).max() < 1e12:
-                        break
+def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
+    """Where an iteration passes an answer; ``None`` where it does not."""
+    pairs = [_start(ending, program)]
+    at: list[int] = []
+    for k, pair in enumerate(islice(ending.started(program), MOST_STEPS), 1):
+        pairs.append(pair)
+        if alike(pair):
+            at.append(k)
+        elif at:
+            break
+        if not np.abs(pair[0]).max(initial=0.0) < FAR:
+            break
+    if not at:
+        return None
+    seen = {name: np.array([_measured(name, program, old, new) for old, new in pairwise(pairs)]) for name in RULES}
+    return Met(at[0], at[-1], seen)
+
+
+@lru_cache(maxsize=1)
+def _endings() -> tuple[Ending, ...]:
+    return tuple(Ending(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
+
+
+def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
+    """Forms with a number of steps, or with the number of a rule, that end where answers are.
+
+    ``asked`` are programs and whether a pair is the answer to them; the first is the one to be met with fewest steps.
+    """
+    for ending in _endings():
+        with np.errstate(all="ignore"):
+            met: list[Met] = []
+            for program, alike in asked:
+                one = _met(ending, program, alike)
+                if one is None:
+                    break
+                met.append(one)
+        if len(met) < len(asked):
+            continue
+        low, high = max(one.first for one in met), min(one.last for one in met)
+        if low <= high:
+            yield str(ending), float(low)
+        for rule in RULES:
+            number = plainest(met, rule)
+            if number is not None:
+                yield str(ending._replace(rule=rule)), number

@@ -75,11 +75,23 @@ def played(probe: Probe, use: Use) -> Vector | None:
 
 
 def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
-    """Minimiser of the penalty Lagrangian, shape (m,)."""
+    """Minimiser of the penalty Lagrangian by Newton's steps from ỹ*, shape (m,)."""
     told = {name: use(f"solve.{name}", stages[name]) for name in ("y_star", "lam", "rho")}
     call = replace(probe.call, **told)
     q: Any = arrays_of(probe.problem)
-    return np.asarray(lagrangian(q, use("solve.x", probe.x), call).minimiser())
+    y = np.asarray(lagrangian(q, use("solve.x", probe.x), call).minimiser())
+    H = np.asarray(q.f_yy + call.alpha**-2 * q.g_yy + call.alpha**-4 * (q.B.T * call.rho) @ q.B)
+    for steps in NEWTON_STEPS:
+        factored = use(f"factor{steps}.H", H)
+        if factored is not H:
+            # Each step leaves of the way what a step with another matrix leaves.
+            left = np.linalg.matrix_power(np.eye(len(y)) - np.linalg.solve(factored, H), steps)
+            y = y + left @ (np.asarray(call.y_star) - y)
+    return y
+
+
+NEWTON_STEPS = (1, 2, 3, 4, 5, 10)
+"""How many steps may be made with a matrix that is kept."""
 
 
 def _estimate(probe: Probe, player: RememberingLines, space: Space) -> Vector:

@@ -11,30 +11,34 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.memory.remembered_lines import as_right, played
+from verify.conformance.blame.memory.remembered_lines import NEWTON_STEPS, as_right, played
 from verify.conformance.blame.memory.state_questions import Question, questions
 from verify.conformance.blame.memory.state_rules import AskedState, StateRule
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.questions import (
     chain_question,
     drawn_place,
+    kept_by_reading,
     line_6_question,
     minimiser_question,
     noisy_question,
     solvable_place,
 )
+from verify.conformance.places import JudgedPlace
 from verify.conformance.probes import (
     FROM_PAIR,
     FROM_RHO,
     FROM_SCRATCH,
+    GRADIENT_NORM,
     Probe,
     activation_probe,
     lower_level_probe,
+    penalty_probe,
     widths_probe,
 )
 from verify.method.lines import Stage
 
-Keeping = Literal["before", "right before", "first", "problem", "x"]
+Keeping = Literal["before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices"]
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
     "before": "of the last call that had one of this size",
@@ -42,8 +46,14 @@ KEEPINGS: dict[Keeping, str] = {
     "first": "of the first call that had one of this size",
     "problem": "of the first call with this problem",
     "x": "of the first call at this x",
+    "alpha": "of the first call with this α and this size",
+    "problem alpha": "of the first call with this problem and α",
+    "problem x": "of the first call with this problem at this x",
+    "matrices": "of the first call with these f_yy, g_yy and B",
 }
 """In words."""
+BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x", "matrices"})
+"""Those that tell calls apart by what is asked."""
 SHAPES = ((2, 3, 2), (2, 2, 2), (3, 3, 2), (2, 3, 3))
 """n, m, p of lower levels: each two share some."""
 SEEDS = (800, 801, 803, 808, 811, 802)
@@ -52,7 +62,7 @@ NOISY_SEEDS = (500, 501, 502, 503, 505, 508, 509, 511)
 """The same under noise."""
 FAR = (0.0, 2.0, -3.0)
 """By how much x is moved, so that other rows are active."""
-LENGTH = 40
+LENGTH = 56
 """Questions in a row."""
 CLEAR = 1e3
 """By how many times of what is allowed answers must be off to say anything."""
@@ -98,7 +108,9 @@ IN_SOLVE = _spots(
     ("solve.lam", "the penalty solve", "λ̃"),
     ("solve.rho", "the penalty solve", "ρ"),
     ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
-)
+    *((f"factor{k}.H", f"the penalty solve, made of {k} Newton step{'s' * (k > 1)} from ỹ*,", "the Hessian")
+      for k in NEWTON_STEPS),
+)  # fmt: skip
 IN_CALL = _spots(
     ("h_star.x", "h(x,ỹ*) for the weights", "x"),
     ("h_star.y_star", "h(x,ỹ*) for the weights", "ỹ*"),
@@ -139,6 +151,8 @@ OF_STAGE: dict[Stage, tuple[RememberedSpot, ...]] = {
 """Where each stage may take something over."""
 
 
+OF_MATRICES = frozenset(f"factor{k}.H" for k in NEWTON_STEPS)
+"""Places of what is made of matrices alone."""
 NUMBERS = frozenset({"ramp_h.h_width", "ramp_lam.lam_width"})
 """Places of what has one size in all calls."""
 
@@ -187,8 +201,8 @@ class TakenOver:
 
     def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence
-        if self.keeping in ("problem", "x"):
-            self.memory.call = one.question.attributes.get(self.keeping)
+        if self.keeping in BY_CALL:
+            self.memory.call = tuple(one.question.told.get(name) for name in self.keeping.split())
         right, made = right_play(one.question.probe), played(one.question.probe, self.memory.use)
         return None if right is None or made is None else one.own + (made - right)
 
@@ -202,9 +216,13 @@ def right_play(probe: Probe) -> Vector | None:
 @np.errstate(all="ignore")
 def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
-    found, known, by_call = [], walked[0].question.attributes, ("problem", "x")
+    found, known = [], walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
-        if (keeping == "right before" and spot.places <= NUMBERS) or (keeping in by_call and keeping not in known):
+        if (keeping == "right before" and spot.places <= NUMBERS) or (
+            keeping in BY_CALL and not known.keys() >= {*keeping.split()}
+        ):
+            continue
+        if keeping == "matrices" and not spot.places <= OF_MATRICES:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):
@@ -213,7 +231,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     return found if len(clear) >= FEWEST else []
 
 
-@lru_cache(maxsize=4)
+@kept_by_reading(4)
 def value_questions(stage: Stage) -> tuple[Question, ...]:
     """Questions on which values that are kept from call to call can be told apart: all of them, and all sizes, vary."""
     alike = () if stage == "samples" else questions(stage)
@@ -233,6 +251,8 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from (lower_level_probe(place) for place in places if place.has_one_pair)
     elif stage == "penalty_minimiser":
         yield from map(minimiser_question, (*SEEDS, *(seed + 16 for seed in SEEDS[:3])))
+        for place, alpha in product(_mixed_up(), (0.25, 0.5)):
+            yield penalty_probe(place, alpha, tol=GRADIENT_NORM, name="kept")
     elif stage == "samples":
         yield from map(noisy_question, NOISY_SEEDS)
         yield from (drawn_call(600 + k, "additive") for k in range(4))
@@ -241,10 +261,14 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from map(line_6_question, SEEDS)
         for given in (FROM_RHO, FROM_PAIR, FROM_SCRATCH):
             yield from (chain_question(seed, given) for seed in (804, 808, 801, 812))
-        # One problem at two points, and another at one of them: weights tell by which of the two they are kept.
-        one, two = (solvable_place(seed, is_flat=False) for seed in (804, 808))
-        here = (one, one.moved(0.0625), two.at(f"{two.name}-there", one.x))
-        yield from (widths_probe(place, 0.05, "h") for place in here if place.has_one_pair)
+        yield from (widths_probe(place, 0.05, "h") for place in _mixed_up())
+
+
+def _mixed_up() -> list[JudgedPlace]:
+    """One problem at two points, and another at one of them: weights tell by which of the two they are kept."""
+    one, two = (solvable_place(seed, is_flat=False) for seed in (804, 808))
+    here = (one, one.moved(0.0625), two.at(f"{two.name}-there", one.x))
+    return [place for place in here if place.has_one_pair]
 
 
 def walk_of(count: int, seed: int) -> list[int]:

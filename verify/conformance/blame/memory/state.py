@@ -12,7 +12,7 @@ from spec.exact import Vector
 from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.memory.remembered_values import taken_over, value_questions, walk_of
 from verify.conformance.blame.memory.state_of_runs import Renew, explain_runs_in_a_row
-from verify.conformance.blame.memory.state_questions import Question, questions
+from verify.conformance.blame.memory.state_questions import Question, near_questions, questions
 from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule, after_the_same, rules_of, same
 from verify.conformance.stage_comparison import PROBED, Probed
 from verify.method.lines import Stage
@@ -23,6 +23,12 @@ WALK = (0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 5, 2, 1, 3, 1, 6, 0, 6, 4, 2, 3, 3, 
 """The order of the questions, by number."""
 FRESH = (6, 5, 4, 3, 2, 1, 0, 0, 2, 4, 6, 1, 5, 3, 0, 1, 1, 3, 5, 2)
 """Another one, asked after an explanation was found; those that know transitions alone are held against the walk."""
+NEAR_WALK = (0, 10, 9, 8, 7, 1, 6, 0, 5, 2, 4, 3, 11, 0, 2, 1, 3, 10, 8, 6, 4, 7, 5, 9)
+"""Questions close to each other, by number."""
+NEAR_FRESH = (3, 2, 4, 0, 11, 5, 10, 7, 6, 8, 9, 1, 0, 7, 3, 6, 10, 5, 4, 8, 2, 9)
+"""Another order, in which others of them come first."""
+Walks = tuple[Sequence[Question], Sequence[int], Sequence[int]]
+"""Questions, an order of them, and another one asked after an explanation was found."""
 RIVALS = 3
 
 
@@ -44,7 +50,9 @@ def explain_state(stages: StageCalls, renew: Renew | None = None, off: Container
         if not stages.offers(stage):
             continue
         try:
-            blame = _of_stage(stage, stages, renew)
+            blame = _of_stage(stage, stages, renew, (questions(stage), WALK, FRESH))
+            if blame is None and near_questions(stage):
+                blame = _of_stage(stage, stages, renew, (near_questions(stage), NEAR_WALK, NEAR_FRESH))
             if blame is None and renew is not None and stage in off:
                 blame = explain_by_values(stage, renew)
         except (SubjectFaultError, MissingCapabilityError):
@@ -74,15 +82,15 @@ def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
     return not rule.misses(asked) and not all(one.stands_alone for one in asked)
 
 
-def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None) -> Blame | None:
-    known = questions(stage)
+def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Walks) -> Blame | None:
+    known, walk, fresh = asked
     with renew() if renew is not None else nullcontext(stages) as copy:
-        got = [_one(copy, known, k) for k in WALK]
-        own = _alone((known, WALK), got, renew)
+        got = [_one(copy, known, k) for k in walk]
+        own = _alone((known, walk), got, renew)
         if own is None:
             return None
         alone = Alone(renew)
-        walked = [_asked(known, k, answer, own, alone) for k, answer in zip(WALK, got, strict=True)]
+        walked = [_asked(known, k, answer, own, alone) for k, answer in zip(walk, got, strict=True)]
         if all(one.stands_alone for one in walked):
             return None
         rules = [rule for rule in rules_of(walked) if not rule.misses(walked)]
@@ -91,8 +99,8 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None) -> Blame |
             if by_value is not None:
                 return by_value
         if not rules:
-            return Blame(stage, ()) if _repeats(walked, known, renew) else None
-        later = [*FRESH, *WALK]
+            return Blame(stage, ()) if _repeats(walked, (known, walk), renew) else None
+        later = [*fresh, *walk]
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
     kept = [rule for rule in rules if not rule.misses(whole, len(walked))]
     # That the call before matters is said only where nothing more particular is.
@@ -173,12 +181,15 @@ def _alone(
     return own
 
 
-def _repeats(walked: Sequence[AskedState], known: Sequence[Question], renew: Renew | None) -> bool:
+def _repeats(
+    walked: Sequence[AskedState], asked: tuple[Sequence[Question], Sequence[int]], renew: Renew | None
+) -> bool:
     """Whether the same calls get the same answers again, so that it is the past and not chance that tells."""
     if renew is None:
         return False
+    known, walk = asked
     with renew() as again:
-        return all(same(one.got, _one(again, known, k)) for one, k in zip(walked, WALK, strict=True))
+        return all(same(one.got, _one(again, known, k)) for one, k in zip(walked, walk, strict=True))
 
 
 def _with_replay(rule: StateRule, whole: Sequence[AskedState]) -> StateRule:

@@ -48,6 +48,14 @@ class Question:
             found |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
         return found
 
+    @cached_property
+    def told(self) -> Mapping[str, Any]:
+        """The same with what more may decide which value is kept: the blocks that a Hessian is made of."""
+        q = getattr(self.probe.problem, "arrays", None)
+        return (
+            self.attributes if q is None else {**self.attributes, "matrices": tuple(map(_bytes, (q.f_yy, q.g_yy, q.B)))}
+        )
+
     def with_pair_of(self, other: Question, pair: tuple[Vector, Vector] | None) -> Probe | None:
         """The same estimate on the pair of another question; ``None`` where that does not fit."""
         probe = self.probe
@@ -82,6 +90,44 @@ def _places() -> dict[str, JudgedPlace]:
     return {"here": near.moved(0.015625), "there": near.moved(0.140625),
             "other": _tilted(place_of("two-of-three"), Fraction(-1, 2)).moved(0.015625),
             "small": _tilted(place_of("toy1"), Fraction(1, 4))}  # fmt: skip
+
+
+DECIMALS = range(9)
+"""How many decimals of x a memory may tell questions apart by."""
+NEARBY = (*(Fraction(3, 10**k) for k in range(1, 9)), Fraction(55, 10**9))
+"""By how much x is moved; the last tells single precision from seven decimals."""
+
+
+def shortened(question: Question, how: str) -> tuple[float, ...]:
+    """A question's x as a memory may have it: ``round 2``, ``trunc 3``."""
+    kind, _, count = how.partition(" ")
+    x = question.probe.x
+    if kind == "single":
+        return tuple(x.astype(np.float32).tolist())
+    scaled = x * 10.0 ** int(count)
+    return tuple((np.round(scaled) if kind == "round" else np.floor(scaled)).tolist())
+
+
+SHORTENED: dict[str, str] = (
+    {f"round {k}": f"x rounded to {k} decimals" for k in DECIMALS}
+    | {f"trunc {k}": f"x cut off after {k} decimals" for k in DECIMALS}
+    | {"single": "x in single precision"}
+)
+"""Ways to shorten x, in words."""
+
+
+@lru_cache(maxsize=4)
+def near_questions(stage: Stage) -> tuple[Question, ...]:
+    """Of one stage, points close to each other on one problem, and another problem at the first of them."""
+    if stage not in ("lower_level", "hypergradient"):
+        return ()
+    places = _places()
+    near = [places["here"].moved(float(by)) for by in NEARBY]
+    some = [place for place in (places["here"], places["other"], *near) if place.has_one_pair]
+    if stage == "lower_level":
+        return tuple(Question(lower_level_probe(place)) for place in some)
+    asked = [chain_probe(place, 0.05, FROM_SCRATCH, "state") for place in some]
+    return tuple(Question(probe) for probe in (*asked, chain_probe(places["here"], 0.02, FROM_SCRATCH, "state")))
 
 
 @lru_cache(maxsize=4)

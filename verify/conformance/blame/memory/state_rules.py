@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.memory.state_of_runs import Renew
-from verify.conformance.blame.memory.state_questions import Question
+from verify.conformance.blame.memory.state_questions import SHORTENED, Question, shortened
 from verify.conformance.probes import Probe
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
@@ -24,7 +24,7 @@ NEAR = 1e-8
 """The same where another program made the answer that must come back."""
 WORDS = {
     "problem": "the problem", "x": "x", "alpha": "α", "stages": "the given stages", "sizes": "the sizes n, m, p",
-    "h": "h", "lam": "λ̃", "widths": "the widths",
+    **SHORTENED, "h": "h", "lam": "λ̃", "widths": "the widths",
 }  # fmt: skip
 """What questions differ in."""
 
@@ -127,7 +127,7 @@ def same(first: Vector, second: Vector) -> bool:
 
 
 def _key(question: Question, by: Sequence[str]) -> tuple[object, ...]:
-    return tuple(question.attributes.get(name) for name in by)
+    return tuple(shortened(question, name) if name in SHORTENED else question.attributes.get(name) for name in by)
 
 
 def _first_alike(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> int:
@@ -188,8 +188,8 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
     """Everything that is known to survive; whether it fits is for the caller to see."""
     names = tuple(walked[0].question.attributes)
     seen: set[tuple[int, ...]] = set()
-    for count in range(len(names)):
-        for by in combinations(names, count):
+    for count in range(len(names) + 1):
+        for by in _keys(names, count):
             # Keys that mix up the same questions are one, by the name with the fewest parts.
             groups = tuple(_first_alike(walked, i, by) for i in range(len(walked)))
             if groups in seen:
@@ -216,6 +216,15 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
                 _counted, step=step, grows=grows))  # fmt: skip
     if _differs_by_predecessor(walked):
         yield StateRule("the answer depends on the call before it", after_the_same)
+
+
+def _keys(names: tuple[str, ...], count: int) -> Iterator[tuple[str, ...]]:
+    """What a memory may be keyed on, so many things: some that are asked first, then x shortened in place of x."""
+    if count < len(names):
+        yield from combinations(names, count)
+    for by in combinations(names, count):
+        if "x" in by:
+            yield from (tuple(how if name == "x" else name for name in by) for how in SHORTENED)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -46,7 +46,9 @@ RIVALS = 3
 """Explanations that are listed where nothing drawn tells them apart."""
 
 
-def explain_noise(stages: StageCalls, sampled: Sampled | None = None) -> tuple[Blame, ...]:
+def explain_noise(
+    stages: StageCalls, sampled: Sampled | None = None, *, is_explained: bool = False
+) -> tuple[Blame, ...]:
     """Name what is wrong with the noise of the oracle call, largest effect first.
 
     Args:
@@ -54,6 +56,7 @@ def explain_noise(stages: StageCalls, sampled: Sampled | None = None) -> tuple[B
             around which the noise is judged.
         sampled: What the comparison saw; where that is off and nothing here explains it, one entry without explanations
             says so. Where it is right only what is made of given normals is looked at.
+        is_explained: Whether it is known what the subject answers without noise, however far that is off.
 
     Returns:
         One entry a fault; of a subject that takes its normals from the call it is the formula of its noise. An
@@ -65,7 +68,7 @@ def explain_noise(stages: StageCalls, sampled: Sampled | None = None) -> tuple[B
     found: list[Blame] = []
     of_draws: Blame | None = None
     with suppress(SubjectFaultError, MissingCapabilityError):
-        is_known = knows_the_stage(stages)
+        is_known = knows_the_stage(stages, is_explained=is_explained)
         of_draws = explain_draws(stages) if is_known else None
         if of_draws is not None and of_draws.explanations:
             return (of_draws,)

@@ -112,8 +112,8 @@ BOTH = replace(OF_F[0], sigma_g=Fraction(1, 10))
 """Where draws are held against each other."""
 
 
-def knows_the_stage(stages: StageCalls) -> bool:
-    """Whether answers without noise are repeated, and are something like the right ones."""
+def knows_the_stage(stages: StageCalls, *, is_explained: bool = False) -> bool:
+    """Whether answers without noise are repeated, and are something like the right ones or else explained."""
     near = 0
     spots = (OF_F[0], OF_F[4], HELD_OUT_F[0])
     for spot in spots:
@@ -122,4 +122,4 @@ def knows_the_stage(stages: StageCalls) -> bool:
             return False
         right: Any = spot.setting.mean
         near += bool(np.linalg.norm(first - right) <= LIKE * np.linalg.norm(right))
-    return near > len(spots) // 2
+    return is_explained or near > len(spots) // 2

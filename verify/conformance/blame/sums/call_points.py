@@ -62,6 +62,8 @@ class CallPoint:
     keeps_dual: bool = False
     ramp_constant: float = 1.0
     lam_width: float = 1.0
+    tol: float = 0.0
+    """Gradient norm asked of the penalty minimiser."""
 
     def activated(self, h: Vector) -> Vector:
         """The right weights of rows with these values."""
@@ -140,4 +142,5 @@ def point_of(probe: Probe) -> CallPoint | None:
         q, probe.x, y, call.y_star, call.lam, call.rho, alpha, alpha**-2, alpha**-4, call.parameters.N_g,
         call.draws, problem.noise, call.reading.noise_pairing == "common", call.reading.dual_term == "frozen",
         float(call.parameters.ramp_constant), float(call.parameters.lam_width),
+        alpha if probe.tol is None else probe.tol,
     )  # fmt: skip

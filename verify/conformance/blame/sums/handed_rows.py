@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.questions import line_6_question
 from verify.conformance.blame.sums.call_points import CallPoint, Names, point_of
 from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.sums.term_basis import DIGITS
 from verify.conformance.blame.whole_calls import Handed, play
 from verify.conformance.probes import Probe
+from verify.method.factors import spelt_plainly
 from verify.method.terms import HANDED, NORMS, WIDTHS, term_value
 
 Widths = Callable[[CallPoint, float, float], tuple[float, float]]
@@ -102,6 +104,44 @@ def _all_handed() -> Iterator[HandedRows]:
     for exchange in exchanges():
         if not exchange.of_y and _moves_rows(exchange):
             yield HandedRows(f"rows and multipliers made with {exchange.name}", exchange=exchange)
+
+
+def measured_widths(off: Callable[[HandedRows], float]) -> Iterator[HandedRows]:
+    """Widths with a number that is measured: where a call with them is off least, ``off`` saying how far."""
+    without = off(HandedRows("what it should be"))
+    for made in (*_h_widths(), *_lam_widths()):
+
+        def off_with(value: float, made: Callable[[float], HandedRows] = made) -> float:
+            return off(made(value))
+
+        number = fitted(off_with, *REACH, without=without)
+        if number is not None:
+            yield made(number)
+
+
+REACH = (1e-8, 1e3)
+"""Numbers that a width may have."""
+
+
+def _h_widths() -> Iterator[Callable[[float], HandedRows]]:
+    """Widths of h's ramp by their number: with and without τ and ‖B‖, and fixed or of other powers of α."""
+    for power, constant, norm in product((0, 3, 2, 1, 4), (1, 0), ("max(1,‖B‖)", "")):
+        yield partial(_numbered, norm, constant, power)
+
+
+def _numbered(norm: str, constant: int, power: int, number: float) -> HandedRows:
+    return _h_width(norm, (number, constant, power))
+
+
+def _lam_widths() -> Iterator[Callable[[float], HandedRows]]:
+    """Widths of the multipliers' ramp by their number."""
+    for spelt, formula in (("", ""), ("·ε_λ", " * eps_lam"), ("·α", " * alpha"), ("·α³", " * alpha ** 3")):
+        yield partial(_numbered_lam, spelt, formula)
+
+
+def _numbered_lam(spelt: str, formula: str, number: float) -> HandedRows:
+    told = {"lam_width": f"{number!r}{formula}"}
+    return HandedRows(f"{spelt_plainly(number)}{spelt} for the multipliers' width ε_λ", partial(_by_formulas, told))
 
 
 def _moves_rows(exchange: Exchange) -> bool:

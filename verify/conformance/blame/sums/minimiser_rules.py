@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,8 @@ FAR = 1e12
 """Distance at which steps are taken to diverge."""
 
 
-def _hessian(c: CallPoint) -> Vector:
+def hessian_of(c: CallPoint) -> Vector:
+    """Of the penalty Lagrangian, shape (m, m)."""
     if "Hessian" not in c.table:
         q = c.q
         c.table["Hessian"] = np.asarray(q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B)
@@ -48,6 +50,45 @@ def _program(c: CallPoint, H: Vector, slope: Vector, sign: float) -> Vector:
     return y
 
 
+def _rows_at(c: CallPoint, y: Vector) -> Vector:
+    return np.asarray(c.q.A @ c.x - c.q.B @ y - c.q.b)
+
+
+def _in_turn(c: CallPoint, y: Vector, order: int = 1) -> Vector:
+    """Moved onto each row that is violated when it is looked at."""
+    for row, gap in list(zip(c.q.B, c.q.A @ c.x - c.q.b, strict=True))[::order]:
+        y = y + max(float(gap - row @ y), 0.0) / max(float(row @ row), TINY) * row
+    return np.asarray(y)
+
+
+def _onto(c: CallPoint, y: Vector, rows: Any) -> Vector:
+    """The nearest point with some rows at 0."""
+    return np.asarray(y + np.linalg.lstsq(c.q.B[rows], _rows_at(c, y)[rows])[0]) if np.any(rows) else y
+
+
+def _mean_move(c: CallPoint, y: Vector) -> Vector:
+    """The mean of the moves onto violated rows."""
+    over = np.maximum(_rows_at(c, y), 0.0)
+    moves = over[:, None] / np.maximum((c.q.B**2).sum(axis=1), TINY)[:, None] * c.q.B
+    return np.asarray(y + moves.sum(axis=0) / max(1, int((over > 0).sum())))
+
+
+def _kept_inside(c: CallPoint, y: Vector) -> Vector:
+    """As far from the lower-level solution as no row that holds there is violated."""
+    start, end = _rows_at(c, c.y_star), _rows_at(c, y)
+    crossing = (start <= 0) & (end > 0)
+    share = np.min(-start[crossing] / (end - start)[crossing], initial=1.0)
+    return np.asarray(c.y_star + share * (y - c.y_star))
+
+
+TINY = 1e-12
+"""What a squared length is at least where it divides."""
+MOVES: dict[str, Callable[..., Vector]] = {
+    "h_of": _rows_at, "in_turn": _in_turn, "onto": _onto, "mean_move": _mean_move, "kept_inside": _kept_inside,
+}  # fmt: skip
+"""Ways to move a point to the rows, as formulas call them."""
+
+
 def _solved(matrix: Vector, right: Vector) -> Vector:
     """Solution of a system, not a number where there is not one."""
     if np.linalg.matrix_rank(matrix) < len(right):
@@ -56,7 +97,8 @@ def _solved(matrix: Vector, right: Vector) -> Vector:
 
 
 def _by_formula(formula: str, v: Vector, c: CallPoint) -> Vector:
-    own = {"v": v, "H": _hessian(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
+    own = {"v": v, "H": hessian_of(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
+    own |= {name: partial(rule, c) for name, rule in MOVES.items()}
     return np.asarray(term_value(formula, Names(c, own)))
 
 
@@ -68,7 +110,7 @@ RULES: tuple[AnswerChange, ...] = tuple(
 
 def _bounds(c: CallPoint) -> dict[str, float]:
     """What people divide a gradient by: bounds on the curvature."""
-    H = _hessian(c)
+    H = hessian_of(c)
     norm = np.linalg.norm
     parts = norm(c.q.f_yy, 2) + c.alpha_1 * norm(c.q.g_yy, 2)
     return {
@@ -83,7 +125,7 @@ def _bounds(c: CallPoint) -> dict[str, float]:
 
 def _stepped(by: str, steps: int, v: Vector, c: CallPoint) -> Vector:
     """Gradient steps from the lower-level solution towards the minimiser v."""
-    gap = np.eye(len(v)) - _hessian(c) / _bounds(c)[by]
+    gap = np.eye(len(v)) - hessian_of(c) / _bounds(c)[by]
     return np.asarray(v + np.linalg.matrix_power(gap, steps) @ (c.y_star - v))
 
 
@@ -92,7 +134,7 @@ def counted_steps(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
     c, right, got = seen[0]
     near = 1e-10 + 1e-9 * np.abs(got)
     for by, bound in _bounds(c).items():
-        gap = np.eye(len(right)) - _hessian(c) / bound
+        gap = np.eye(len(right)) - hessian_of(c) / bound
         left = c.y_star - right
         for k in range(1, MOST_STEPS + 1):
             left = gap @ left
@@ -113,6 +155,7 @@ def fitted_rules(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
     gone = np.concatenate([got - c.y_star for c, _, got in seen])
     part = near_number(float(way @ gone) / (float(way @ way) or 1.0))
     yield AnswerChange(f"ỹ* + {spelt_number(part)}({{}} − ỹ*)", 0.1, lambda v, c: c.y_star + part * (v - c.y_star))
+    yield from _short_ways(seen)
     slopes = [_gradient(c) for c, _, _ in seen]
     for power in powers():
         steps = np.concatenate([power.value(c) * s for (c, _, _), s in zip(seen, slopes, strict=True)])
@@ -121,3 +164,24 @@ def fitted_rules(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
             f"one gradient step of size {spelt_number(length)}{power.name} from ỹ* in place of {{}}", 0.2 + power.cost,
             partial(_one_step, length, power),
         )  # fmt: skip
+
+
+def _short_way(most: float, power: Power, order: float, v: Vector, c: CallPoint) -> Vector:
+    way = v - c.y_star
+    return np.asarray(c.y_star + way * min(1.0, most * power.value(c) / max(float(np.linalg.norm(way, order)), 1e-300)))
+
+
+def _clipped_way(most: float, power: Power, v: Vector, c: CallPoint) -> Vector:
+    return np.asarray(c.y_star + np.clip(v - c.y_star, -most * power.value(c), most * power.value(c)))
+
+
+def _short_ways(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
+    """The way from ỹ* to the minimiser kept in a ball, or each of its entries in an interval; the size is measured."""
+    for power in powers()[:6]:
+        for name, order in (("length", 2.0), ("largest entry", np.inf)):
+            longest = max(float(np.linalg.norm(got - c.y_star, order)) / power.value(c) for c, _, got in seen)
+            most = near_number(longest)
+            yield AnswerChange(f"ỹ* + ({{}} − ỹ*), the way shortened to {name} {spelt_number(most)}{power.name},",
+                               0.2 + power.cost, partial(_short_way, most, power, order))  # fmt: skip
+        yield AnswerChange(f"ỹ* + ({{}} − ỹ*), entries of the way cut off at ±{spelt_number(most)}{power.name},",
+                           0.2 + power.cost, partial(_clipped_way, most, power))  # fmt: skip

@@ -26,6 +26,7 @@ from verify.conformance.blame.sums.sparse_sums import (
     plain_drops,
     single_sums,
 )
+from verify.conformance.blame.sums.stopped_solves import stopped_solves
 from verify.conformance.probes import Probe
 from verify.conformance.sizes import ANY_PROGRAM
 
@@ -165,7 +166,7 @@ class StageSearch:
         seen = [w.seen for w in witnesses]
         changes: list[AnswerChange] = [*FIXED, *fitted_changes(seen)]
         if self.space == "y":
-            changes += [*RULES, *fitted_rules(seen), *counted_steps(seen)]
+            changes += [*RULES, *fitted_rules(seen), *counted_steps(seen), *stopped_solves(seen, Further(self))]
         for change in changes:
             yield EditedStage(self.space, (), nothing, change)
         for group in ("", "f", "g", "penalty"):
@@ -265,6 +266,22 @@ class StageSearch:
                     whole = EditedStage(self.space, edit.exchanged, edit.summed, change)
                     found += [whole] if explained(whole, witnesses) else []
         return found
+
+
+@dataclass(frozen=True)
+class Further:
+    """Questions of a search, for iterations that end too soon."""
+
+    search: StageSearch
+
+    def point(self, seed: int) -> CallPoint | None:
+        """What a question gives."""
+        return point_of(self.search.question(seed, "all"))
+
+    def answer(self, seed: int) -> Seen | None:
+        """What the subject makes of it."""
+        found = self.search.gather([seed])
+        return found[0].seen if found else None
 
 
 def joined(edits: Iterable[EditedStage]) -> EditedStage:

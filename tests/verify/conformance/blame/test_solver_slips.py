@@ -1,0 +1,209 @@
+"""Penalty solves that stop too soon or are moved to rows, weights made twice, fixed widths: named, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.verify.conformance.blame.plain_lines import Given, PlainMinimiser, minimiser
+from verify.conformance.blame.explain import explain
+from verify.conformance.blame.questions import chain_question, minimiser_question
+from verify.conformance.blame.sums.sum_blame import explain_sum
+from verify.conformance.probes import FROM_PAIR
+from verify.conformance.stage_comparison import look
+from verify.method.lines import FORMULAS
+from verify.method.plain_subject import PlainMethod
+from verify.subjects.protocol import StageCalls
+
+Ended = Callable[[Any, Any, Any, Any], bool]
+
+
+def quadratic(c: Given) -> tuple[Any, Any]:
+    """The Hessian, and the gradient at ỹ*."""
+    q = c.q
+    H = q.f_yy + c.a1 * q.g_yy + c.a2 * (q.B.T * c.rho) @ q.B
+    return H, H @ (c.ys - minimiser(c))
+
+
+def conjugate(ended: Ended, most: int = 500) -> Callable[[Given], Any]:
+    def solve(c: Given) -> Any:
+        H, g0 = quadratic(c)
+        g, w = g0, 0 * g0
+        p = -g
+        for _ in range(most):
+            if np.linalg.norm(g) == 0:
+                break
+            a = (g @ g) / (p @ H @ p)
+            w, new = w + a * p, g + a * (H @ p)
+            p, g = -new + (new @ new) / (g @ g) * p, new
+            if ended(g0, g, a * p, c.ys + w):
+                break
+        return c.ys + w
+
+    return solve
+
+
+def steepest(ended: Ended, most: int = 5000) -> Callable[[Given], Any]:
+    def solve(c: Given) -> Any:
+        H, g0 = quadratic(c)
+        y, g = c.ys, g0
+        for _ in range(most):
+            d = (g @ g) / max(g @ H @ g, 1e-300) * g
+            y, g = y - d, g - H @ d
+            if ended(g0, g, d, y):
+                break
+        return y
+
+    return solve
+
+
+def seidel(ended: Ended, most: int = 5000) -> Callable[[Given], Any]:
+    def solve(c: Given) -> Any:
+        H, g0 = quadratic(c)
+        w = 0 * g0
+        for _ in range(most):
+            old = w.copy()
+            for i in range(len(w)):
+                w[i] = -(g0[i] + H[i] @ w - H[i, i] * w[i]) / H[i, i]
+            if ended(g0, g0 + H @ w, w - old, c.ys + w):
+                break
+        return c.ys + w
+
+    return solve
+
+
+def moved(rule: Callable[[Given, Any], Any]) -> Callable[[Given], Any]:
+    return lambda c: rule(c, minimiser(c))
+
+
+def row_after_row(c: Given, y: Any) -> Any:
+    for a, b in zip(c.q.B, c.q.A @ c.x - c.q.b, strict=True):
+        if a @ y < b:
+            y = y + (b - a @ y) * a / (a @ a)
+    return y
+
+
+def onto_worst(c: Given, y: Any) -> Any:
+    i = int(np.argmax(c.h(y)))
+    return y + max(c.h(y)[i], 0.0) * c.q.B[i] / (c.q.B[i] @ c.q.B[i])
+
+
+def by_pseudoinverse(c: Given, y: Any) -> Any:
+    over = c.h(y) > 0
+    return y + np.linalg.pinv(c.q.B[over]) @ c.h(y)[over] if over.any() else y
+
+
+def back_to_start(c: Given, y: Any) -> Any:
+    return c.ys if (c.h(y) > 0).any() else y
+
+
+def never(*_: Any) -> bool:
+    return False
+
+
+SOLVES: dict[str, tuple[Callable[[Given], Any], str]] = {
+    "cg, a hundredth": (conjugate(lambda g0, g, d, y: np.linalg.norm(g) <= 1e-2 * np.linalg.norm(g0)),
+                        "conjugate gradients from ỹ*, ended where the gradient's norm over that at the start is 0.01"),
+    "cg, a tenth": (conjugate(lambda g0, g, d, y: np.linalg.norm(g) < 0.1 * np.linalg.norm(g0)),
+                    "ended where the gradient's norm over that at the start is 0.1 or less"),
+    "cg, one step": (conjugate(never, 1), "steps of"),
+    "steepest, gradient": (steepest(lambda g0, g, d, y: np.linalg.norm(g) < 0.1),
+                           "steepest descent with exact steps from ỹ*, ended where the gradient's norm is 0.1 or less"),
+    "steepest, three": (steepest(never, 3), "the result of 3 steps of steepest descent with exact steps from ỹ*"),
+    "seidel, sweeps": (seidel(never, 4), "the result of 4 steps of Gauss and Seidel's sweeps from ỹ*"),
+    "seidel, change": (seidel(lambda g0, g, d, y: np.abs(d).max() < 1e-3),
+                       "sweeps from ỹ*, ended where the step's largest entry is 0.001 or less"),
+    "row after row": (moved(row_after_row), "moved onto each violated row in turn"),
+    "worst row": (moved(onto_worst), "moved onto the row that it violates most"),
+    "all at once": (moved(by_pseudoinverse), "moved onto all rows that it violates at once"),
+    "back to the start": (moved(back_to_start), "ỹ* where the right minimiser violates a row"),
+    "a ball": (moved(lambda c, y: c.ys + (y - c.ys) * min(1.0, 0.25 / np.linalg.norm(y - c.ys))), "to length ¼"),
+    "a box about ỹ*": (moved(lambda c, y: c.ys + np.clip(y - c.ys, -0.2, 0.2)), "entries of the way cut off at ±1/5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOLVES)
+def test_a_penalty_solve_is_named_and_foreseen(name: str) -> None:
+    line, words = SOLVES[name]
+    stages = StageCalls(PlainMinimiser(line))
+    blame = explain_sum("y", stages, ())
+    assert len(blame.explanations) == 1, [e.sentence for e in blame.explanations]
+    assert words in blame.explanations[0].sentence
+    for seed in range(700, 716):
+        probe = minimiser_question(seed)
+        said = blame.explanations[0].answer(probe)
+        assert said is not None
+        np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-6, atol=1e-8)
+
+
+RIGHT = {
+    "cg to the end": conjugate(lambda g0, g, d, y: np.linalg.norm(g) < 1e-10 * np.linalg.norm(g0)),
+    "sweeps to the end": seidel(lambda g0, g, d, y: np.abs(d).max() < 1e-13),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_solve_gets_no_name(name: str) -> None:
+    assert not explain_sum("y", StageCalls(PlainMinimiser(RIGHT[name])), ()).explanations
+
+
+def unknown_way(c: Given) -> Any:
+    y = minimiser(c)
+    return y + 0.01 * np.sin(5 * (y - c.ys))
+
+
+def test_a_solve_of_nothing_known_gets_no_name() -> None:
+    assert not explain_sum("y", StageCalls(PlainMinimiser(unknown_way)), ()).explanations
+
+
+CALLS = {
+    "fixed δ": ("widths", "h_width", ("alpha ** 3", "0.001"), "0.002τ·max(1,‖B‖) for the width"),
+    "another fixed δ": ("widths", "h_width", ("alpha ** 3", "2.5e-05"), "5e-05τ·max(1,‖B‖) for the width"),
+    "an odd factor": ("widths", "h_width", ("alpha ** 3", "(1.7 * alpha ** 3)"), "3.4τ·max(1,‖B‖)·α³ for the width"),
+    "a fixed ε_λ": ("widths", "lam_width", ("eps_lam", "0.03"), "0.03 for the multipliers' width ε_λ"),
+    "ρ twice": ("line_6", "weights", ("rho", "RHO(1.0 * (rho > 0))"), "line 6 alone has ρ replaced by 1 wherever"),
+    "ρ² in the solve": ("oracle", "y_penalty", ("rho, alpha", "RHO(rho ** 2), alpha"), "penalty solve alone has ρ²"),
+    "ρ anew": ("line_6", "weights", ("rho", "RHO(activation(A @ x - B @ y_penalty - b, lam, h_width, lam_width))"),
+               "line 6 alone has ρ made anew by the activation of h(x,ỹ)"),
+    "half of ρ": ("line_6", "weights", ("rho", "RHO(0.5 * rho)"), "line 6 alone has ρ/2"),
+}  # fmt: skip
+
+
+class MakesWeights(PlainMethod):
+    """What stands in ``RHO(…)`` counts where the call makes its weights itself."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        given = call.rho is not None
+        formulas: Any = {key: dict(steps) for key, steps in self.formulas.items()}
+        for steps in formulas.values():
+            for step, text in steps.items():
+                steps[step] = text.replace("RHO(", "where(True, rho, " if given else "where(False, rho, ")
+        return PlainMethod(formulas).hypergradient(problem, x, call, rng)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_a_call_makes_of_weights_is_named(name: str) -> None:
+    procedure, step, (right, wrong), words = CALLS[name]
+    formulas: Any = {key: dict(steps) for key, steps in FORMULAS.items()}
+    assert right in formulas[procedure][step]
+    formulas[procedure][step] = formulas[procedure][step].replace(right, wrong)
+    stages = StageCalls(MakesWeights(formulas))
+    (blame,) = explain(stages, look(stages, only=("hypergradient",)))
+    assert len(blame.explanations) == 1
+    assert words in blame.explanations[0].sentence
+    for seed in range(830, 836):
+        probe = chain_question(seed, FROM_PAIR, 0.25)
+        said = blame.explanations[0].answer(probe)
+        assert said is not None
+        np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-5, atol=1e-5)
+
+
+def test_neighbours_differ() -> None:
+    solves = [line for line, _ in SOLVES.values()]
+    probes = [minimiser_question(seed) for seed in range(700, 720)]
+    asked = [np.concatenate([probe.ask(StageCalls(PlainMinimiser(line))) for probe in probes]) for line in solves]
+    assert all((np.abs(one - other) > 1e-6).any() for one, other in pairwise(asked))

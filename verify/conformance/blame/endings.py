@@ -1,0 +1,65 @@
+"""Rules that end an iteration too soon: the plainest number with which one ends where answers are."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.method.factors import DIGITS
+from verify.method.player import FUNCTIONS, compiled
+
+STOPS: dict[str, dict[str, str]] = tomllib.loads(
+    (resources.files("verify.method") / "stop_edits.toml").read_text("utf-8")
+)
+"""What iterations are stopped by, by stage and name."""
+
+
+def looked_at(formula: str, space: Mapping[str, Any]) -> float:
+    """What a rule sees."""
+    return float(eval(compiled(formula), FUNCTIONS, dict(space)))
+
+
+class Met(NamedTuple):
+    """The steps, from 1, at which an iteration is first and last at an answer, and what each rule saw at every step."""
+
+    first: int
+    last: int
+    seen: Mapping[str, Vector]
+
+
+WIDE, NARROW = 3.0, 1.2
+"""Ratios of the most to the least up to which a power of ten between them, and any other number, is taken for it."""
+
+
+def ends(met: Sequence[Met], rule: str) -> tuple[float, float] | None:
+    """The least number with which a rule stops every iteration where it was met, and that from which on it does not."""
+    least, most = 0.0, np.inf
+    for one in met:
+        seen = one.seen[rule]
+        least = max(least, float(seen[one.first - 1 : one.last].min()))
+        most = min(most, float(seen[: one.first - 1].min(initial=np.inf)))
+    return (least, most) if 0.0 < least < most < np.inf else None
+
+
+def plainest(met: Sequence[Met], rule: str) -> float | None:
+    """The plainest number with which a rule stops every iteration where it was met; ``None`` where that is open."""
+    found = ends(met, rule)
+    if found is None or found[1] > WIDE * found[0]:
+        return None
+    least, most = found
+    ten = float(f"{10.0 ** np.floor(np.log10(most)):.0e}")
+    if least <= ten < most:
+        return ten
+    if most > NARROW * least:
+        return None
+    for digits in range(1, DIGITS + 1):
+        unit = 10.0 ** (np.floor(np.log10(least)) - digits + 1)
+        value = float(f"{np.ceil(least / unit) * unit:.{digits - 1}e}")
+        if least <= value < most:
+            return value
+    return least

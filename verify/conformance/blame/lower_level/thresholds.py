@@ -1,0 +1,107 @@
+"""Numbers at which a lower level's answers jump, found by asking for multipliers on both sides of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.holding_out import HeldOutTrial, distance
+from verify.conformance.blame.lower_level.by_parts import ByParts
+from verify.conformance.blame.lower_level.lower import LowerProgram
+from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS
+from verify.conformance.blame.lower_level.lower_places import ladder
+from verify.method.factors import DIGITS
+
+TOP = 3.0
+"""The largest multiplier of a problem that is asked, so that what counts relative to it tells itself apart."""
+ROWS = 10
+"""Multipliers between both ends of what a number may be, and as many relative to the largest."""
+ROUNDS = 6
+ASKED = "between"
+"""How names of problems begin that are asked to narrow a number."""
+NARROW = 1.002
+"""Ratio of both ends that tells a number to three digits."""
+REACH = 1e3
+"""By how much, at most, a number may be another."""
+HALVINGS = 40
+TRIED = 100
+"""Numbers that are tried between both ends where the plainest does not do."""
+
+
+def sharpened(found: Sequence[LowerProgram | ByParts], trial: HeldOutTrial) -> list[LowerProgram | ByParts]:
+    """Explanations whose thresholds are the plainest numbers that further answers leave; those refuted are left out."""
+    return [told for one in found if (told := _sharpened(one, trial)) is not None]
+
+
+def _sharpened(found: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgram | ByParts | None:
+    at = _threshold(found)
+    if at is None or not isinstance(found, LowerProgram):
+        return found
+    low, high = (found.outputs[at][1] * by for by in (1 / REACH, REACH))
+    for _ in range(ROUNDS):
+        ends = _ends(found, at, trial, (low, high))
+        if ends is None:
+            return None
+        low, high = ends
+        found = _with(found, at, _plainest(low, high))
+        if high <= NARROW * low:
+            break
+        between = np.geomspace(low, high, ROWS + 2)[1:-1]
+        asked = ladder(f"{ASKED}-{low!r}-{high!r}", [TOP, *between, *(TOP * between[between < 1])])
+        trial.pool.append(asked)
+        if not trial.ask([asked]):
+            break
+    return found if distance(found, trial.answers, trial.limits) <= 1 else None
+
+
+def _threshold(found: LowerProgram | ByParts) -> int | None:
+    """Which of the changes of what comes out has a measured number at which it jumps."""
+    outputs = found.outputs if isinstance(found, LowerProgram) else ()
+    return next((i for i, (name, _) in enumerate(outputs) if OUTPUTS[name].jumps and not OUTPUTS[name].numbers), None)
+
+
+def _with(found: LowerProgram, at: int, value: float) -> LowerProgram:
+    outputs = [*found.outputs]
+    outputs[at] = (outputs[at][0], value)
+    return replace(found, outputs=tuple(outputs))
+
+
+def _ends(found: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float]) -> tuple[float, float] | None:
+    """The smallest and the largest number that give every answer, within what earlier answers left."""
+    ladders = [answer for answer in trial.answers if answer.probe.id.startswith(f"lower-level/{ASKED}")]
+
+    def suits(value: float) -> bool:
+        told = _with(found, at, value)
+        # At one of the multipliers that were asked for nothing is said.
+        says = all(told.answer(answer.probe) is not None for answer in ladders)
+        return says and distance(told, trial.answers, trial.limits) <= 1
+
+    tried: Vector = np.array([found.outputs[at][1], *np.geomspace(*within, TRIED)])
+    start = next((float(value) for value in tried if suits(float(value))), None)
+    if start is None:
+        return None
+    low, high = within
+    return _edge(suits, start, low), _edge(suits, start, high)
+
+
+def _edge(suits: Callable[[float], bool], inside: float, outside: float) -> float:
+    """How far a number may go towards another that need not suit."""
+    if suits(outside):
+        return outside
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(inside * outside))
+        inside, outside = (middle, outside) if suits(middle) else (inside, middle)
+    return inside
+
+
+def _plainest(low: float, high: float) -> float:
+    """The number of fewest digits from low to high."""
+    for digits in range(1, DIGITS + 1):
+        unit = 10.0 ** (np.floor(np.log10(high)) - digits + 1)
+        value = float(f"{np.floor(high / unit * (1 + 1e-12)) * unit:.{digits - 1}e}")
+        if low <= value <= high:
+            return value
+    return float(np.sqrt(low * high))

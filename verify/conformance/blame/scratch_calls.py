@@ -1,0 +1,128 @@
+"""Oracle calls of a subject that takes no stage: an edit of its penalty solve, weights or line 6, or two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.inner_stages import WholeCall
+from verify.conformance.blame.questions import solvable_place
+from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
+from verify.conformance.blame.sums.exchanges import exchanges
+from verify.conformance.blame.sums.handed_rows import handed_rows
+from verify.conformance.blame.sums.right_sums import Space
+from verify.conformance.blame.sums.single_edits import candidates
+from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
+from verify.conformance.blame.sums.sum_blame import Asker
+from verify.conformance.blame.whole_calls import play
+from verify.conformance.probes import FROM_SCRATCH, Probe, chain_probe
+
+USUAL = 0.1
+"""Cost up to which exchanges are tried two by two."""
+EXACTLY = 1e-6
+"""Relative difference of answers within which two programs that solve exactly agree."""
+HELD_OUT = 12
+"""Calls that are asked only after explanations were found."""
+ALPHAS = (0.25, 0.125, 0.5, 0.0625)
+LOOKED_AT = 3
+"""Answers that pairs are tried on first."""
+Stages = Mapping[str, Explanation]
+
+
+@dataclass
+class _Recorded:
+    """A right line 6 that keeps what it was given."""
+
+    sentence: str = "as it is right"
+    edits: int = 1
+    probes: list[Probe] = field(default_factory=list)
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """The right answer."""
+        self.probes.append(probe)
+        return probe.expected
+
+
+def scratch_edits(answers: Sequence[StageAnswer], asker: Asker) -> tuple[WholeCall, list[StageAnswer]] | None:
+    """What gives every answer, and calls asked since then, of which all came out so, too.
+
+    ``None`` where nothing does, or several that further calls do not tell apart.
+    """
+    answers = sorted(answers, key=lambda answer: -answer.excess)
+    for level in (_singles(), _pairs(answers)):
+        found = [stages for stages in level if _gives(stages, answers)]
+        if not found:
+            continue
+        held = list(_held_out(asker))
+        kept = [stages for stages in found if held and _gives(stages, held)]
+        first = kept[0] if kept else {}
+        if first and all(_are_alike(first, other, held) for other in kept[1:]):
+            return WholeCall(first), held
+    return None
+
+
+def _held_out(asker: Asker) -> Iterator[StageAnswer]:
+    """Calls on problems drawn for this, at the widths that are usual."""
+    for k in range(HELD_OUT):
+        probe = chain_probe(solvable_place(460 + k, is_flat=False), ALPHAS[k % len(ALPHAS)], FROM_SCRATCH, "scratch")
+        got = asker(probe)
+        if got is not None:
+            yield StageAnswer(probe, got)
+
+
+def _of_lines(space: Space, most: float = np.inf) -> Iterator[EditedStage]:
+    """Single edits of line 6 or of the penalty Lagrangian's gradient."""
+    for dropped in drops(space, pairs=False)[1:]:
+        yield EditedStage(space, summed=SumEdit(space, dropped))
+    for exchange in exchanges():
+        if exchange.cost <= most:
+            yield EditedStage(space, (ScopedExchange(exchange),), SumEdit(space))
+
+
+def _singles() -> Iterator[Stages]:
+    yield from ({"hypergradient": edit} for edit in _of_lines("x"))
+    yield from ({"penalty_minimiser": edit} for edit in _of_lines("y"))
+    yield from ({"activation": edit} for edit in candidates("activation"))
+    yield from ({"rows": rows} for rows in handed_rows())
+
+
+def _pairs(answers: Sequence[StageAnswer]) -> Iterator[Stages]:
+    """One edit of the penalty solve and one of line 6 that give the answers that are off most."""
+    few = answers[:LOOKED_AT]
+    for solve in _of_lines("y", USUAL):
+        there = [_given(answer.probe, solve) for answer in few]
+        for line in _of_lines("x", USUAL):
+            pairs = (
+                (line.answer(probe) if probe is not None else None, a) for probe, a in zip(there, few, strict=True)
+            )
+            if all(_is(said, answer) for said, answer in pairs):
+                yield {"penalty_minimiser": solve, "hypergradient": line}
+
+
+def _given(probe: Probe, solve: EditedStage) -> Probe | None:
+    """What line 6 is given after an edited penalty solve."""
+    recorded = _Recorded()
+    play(probe, {"penalty_minimiser": solve, "hypergradient": recorded})
+    return recorded.probes[0] if recorded.probes else None
+
+
+def _is(said: Vector | None, answer: StageAnswer) -> bool:
+    if said is None or not np.isfinite(said).all():
+        return False
+    size = np.abs(said).max(initial=0.0) + np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max()
+    return bool((np.abs(said - answer.got) <= EXACTLY * (size + EXACTLY)).all())
+
+
+def _gives(stages: Mapping[str, Explanation], answers: Sequence[StageAnswer]) -> bool:
+    return all(_is(play(answer.probe, stages), answer) for answer in answers)
+
+
+def _are_alike(one: Stages, other: Stages, held: Sequence[StageAnswer]) -> bool:
+    """Whether two explanations say the same wherever it was asked, to the last digits."""
+    pairs = ((play(a.probe, one), play(a.probe, other)) for a in held)
+    return all(a is not None and b is not None and np.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in pairs)
