@@ -89,8 +89,10 @@ def modules(tmp_path: Path) -> Iterator[Modules]:
 
 
 @pytest.fixture
-def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, copied: list[str]) -> Project:
     monkeypatch.setenv("COLUMNS", "300")
+    # A process of its own need not start as one.
+    monkeypatch.setattr(pytester, "_getpytestargs", lambda: (*copied, "-m", "pytest"))
     pytester.syspathinsert()
     return Project(pytester, modules)
 

@@ -92,7 +92,7 @@ def tightness(data: Data) -> None:
 
 
 def worst_case(data: Data) -> None:
-    certified(data, "bias-bound")["bounds"][0]["worst_case"] = True
+    certified(data, "solution-error")["bounds"][0]["worst_case"] = True
 
 
 def coefficient(data: Data) -> None:
@@ -165,12 +165,12 @@ def certificate_left_out(data: Data) -> None:
 
 
 def dropped_evidence(data: Data) -> None:
-    found = result(data, "dual-extraction")
+    found = result(data, "dual-extraction/active-rows")
     found["evidence"] = [item for item in found["evidence"] if item.get("rung") != "symbolic"]
 
 
 def dropped_premise(data: Data) -> None:
-    found = result(data, "bias-bound")
+    found = result(data, "solution-error")
     found["evidence"] = [item for item in found["evidence"] if item.get("premise") != "licq"]
 
 
@@ -196,8 +196,9 @@ def dropped_result(data: Data) -> None:
 
 
 def dropped_statement(data: Data) -> None:
-    data["results"] = [r for r in data["results"] if r["claim"] != "bias-bound/T1"]
-    data["summary"] = [row for row in data["summary"] if row["claim"] != "bias-bound/T1"]
+    left_out = "solution-error/active-rows"
+    for part in ("results", "summary"):
+        data[part] = [row for row in data[part] if row["claim"] != left_out]
 
 
 def doubled_result(data: Data) -> None:
@@ -274,7 +275,8 @@ FIELDS = {
     "reference": "certificate.reference", "certificate_of_an_easier_problem": "problem must be that of two-of-three",
     "certificate_of_another_reading": "dual_term must be frozen", "certificate_of_another_quantity": "must be T2",
     "certificate_of_a_smaller_error": "unit error|length 1", "dropped_evidence": "evidence must hold",
-    "dropped_result": "bias-bound/T2.*results must hold it", "dropped_statement": "bias-bound/T1.*results must hold",
+    "dropped_result": "bias-bound/T2.*results must hold it",
+    "dropped_statement": "solution-error/active-rows.*results must hold",
     "summary_status": "summary of .*status", "error_rate": "error_rate must be",
     "smaller_error_rate": "evidence must hold",
     "points_with_their_fit": "role must be support|the certificate's value",
