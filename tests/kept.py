@@ -12,17 +12,20 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import verify
 from verify.campaign import workers
 from verify.campaign.plan import Task, perform
 from verify.campaign.store.dependencies import CodeHouse
 from verify.report.model import Result
+from verify.report.report_files import Report
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.loading import REFERENCE
 
@@ -85,6 +88,12 @@ def served() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workers, "perform", given)
         yield
+
+
+def run(claims: Sequence[str] = (), **how: Any) -> Report:
+    """A run of the reference, as :func:`verify.run`'s, of what is kept."""
+    with served():
+        return verify.run(claims, **how)
 
 
 @cache

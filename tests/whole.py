@@ -121,7 +121,8 @@ class Whole:
             known = {one: text for row in recorded().values() for one, text in row.get("about", {}).items()}
             played |= {one for one, text in self.about.items() if known.get(one) != text}
             kept = [item for item in items if kind_of(item.nodeid) not in MANY or item.nodeid in played]
-        self.config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        staying = set(kept)
+        self.config.hook.pytest_deselected(items=[item for item in items if item not in staying])
         items[:] = kept
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

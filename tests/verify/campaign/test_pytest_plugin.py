@@ -73,6 +73,8 @@ class Project:
         self.pytester.makepyfile(test_mine=HEAD + text)
         options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments)
         if apart:
+            # What is copied has imported before what pytest would rewrite.
+            options = (*options, "-W", "ignore::pytest.PytestAssertRewriteWarning")
             made = self.pytester.runpytest_subprocess(*options)
         else:
             made = self.pytester.runpytest_inprocess(*options, plugins=[self.modules])

@@ -12,6 +12,7 @@ from spec import load_claims
 from spec.atlas import find as find_instance
 from spec.extract import Passage, load_extract
 from spec.works import find, load_works
+from tests import kept
 from verify.checks.experiments import printed_experiments
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.extracted import orders_with
@@ -41,7 +42,7 @@ def verdict(claim: str, reading: str, evidence) -> str:
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_the_verdicts_as_computed(claim):
-    report = verify.run([claim], profile="smoke")
+    report = kept.run([claim], profile="smoke")
     for result in (result for result in report.results if result.reading in ("as-written", "repaired")):
         expected = "SUPPORTED" if result.reading == "repaired" or result.claim not in REFUTED_AS_WRITTEN else "REFUTED"
         assert (result.claim, result.reading, str(result.verdict)) == (result.claim, result.reading, expected)
@@ -91,7 +92,7 @@ def test_works_that_were_not_read_are_never_counted():
 
 
 def test_the_rate_of_a_squared_norm_counts_twice():
-    report = verify.run(["related-rates/momentum-rate"], profile="smoke")
+    report = kept.run(["related-rates/momentum-rate"], profile="smoke")
     (result,) = [r for r in report.results if (r.claim, r.reading) == ("related-rates/momentum-rate", "as-written")]
     assert result.measured == -3.0
     assert "E‖" not in result.sentence

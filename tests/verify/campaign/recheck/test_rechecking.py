@@ -15,6 +15,7 @@ import pytest
 
 import verify
 from spec.claims import find as find_claim
+from tests import kept
 from tests.verify.campaign.recheck.tamperings import FIELDS, OF_CLAIMS, TAMPERINGS, Data, result, verdict
 from verify.campaign.plan import plan
 from verify.campaign.recheck.expected_evidence import RECORD, inventory, recorded
@@ -32,7 +33,7 @@ CLAIMS = ["bias-bound/T1", "bias-bound/T2", "bias-bound/T3", "solution-error", "
 
 @pytest.fixture(scope="module")
 def produced() -> Data:
-    report = verify.run(CLAIMS, instances=["toy1", "two-of-three"], profile="smoke")
+    report = kept.run(CLAIMS, instances=["toy1", "two-of-three"], profile="smoke")
     return json.loads(render_json(report))
 
 
@@ -191,7 +192,7 @@ def test_the_evidence_on_record_is_that_of_the_checks(produced):
 
 
 def test_a_ramp_that_shrinks_leaves_a_multiplier_its_whole_weight(told):
-    run = verify.run(["bias-bound/T2"], instances=["experiment-5d"], readings=["as-written"], profile="ci")
+    run = kept.run(["bias-bound/T2"], instances=["experiment-5d"], readings=["as-written"], profile="ci")
     data = json.loads(render_json(run))
     found = result(data, "bias-bound/T2", "as-written", "experiment-5d")
     assert any(item.get("bounds") for item in found["evidence"])
