@@ -45,7 +45,8 @@ with socket.socket(socket.AF_UNIX) as asked:
     code = int.from_bytes(asked.recv(4), "big", signed=True)
 if code < 0:
     import signal
-    signal.signal(-code, signal.SIG_DFL)
+    if -code not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 os._exit(code)
 """

@@ -132,7 +132,7 @@ class Whole:
             self.about[report.nodeid] = str(told["about"])
         if name in MANY and report.when == "call" and report.passed:
             self.passed[name].add(report.nodeid)
-        elif name in MANY and not report.passed:
+        elif name in MANY and report.failed:
             self.failed.add(name)
 
     def pytest_sessionfinish(self) -> None:

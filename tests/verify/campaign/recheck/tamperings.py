@@ -92,7 +92,7 @@ def tightness(data: Data) -> None:
 
 
 def worst_case(data: Data) -> None:
-    certified(data, "solution-error")["bounds"][0]["worst_case"] = True
+    certified(data, "bias-bound")["bounds"][0]["worst_case"] = True
 
 
 def coefficient(data: Data) -> None:
@@ -267,8 +267,10 @@ TAMPERINGS = (
     smallest_counterexample, error_rate, smaller_error_rate, stated_error_rates, rung, command, credit, instance,
     counterexample,
 )  # fmt: skip
-OF_CLAIMS = (worst_case, dropped_evidence, dropped_premise, dropped_statement)
+OF_CLAIMS = (dropped_evidence, dropped_premise, dropped_statement)
 """Those that change a claim, or leave a step of one out: a report of it has all its steps."""
+OF_ALL_PARTS = (worst_case,)
+"""What is about the claim whose certificates are of no worst case: the sum of its parts."""
 FIELDS = {
     "verdict": "verdict", "exponent": "exponent", "interval": "interval", "points": "T₁.*points|T₁.*exponent",
     "constant": "constant", "end": "end", "tightness": "tightness must be 1.", "worst_case": "worst_case must be false",

@@ -47,7 +47,7 @@ import json, sys
 from pathlib import Path
 import verify
 report = verify.run(sys.argv[2:], profile="smoke", store=Path(sys.argv[1]))
-assert not report.faults
+assert report.exit_code == 0, report.findings
 print(json.dumps(report.environment))
 """
 
@@ -65,7 +65,9 @@ def made(tmp_path_factory: pytest.TempPathFactory, machines: dict[str, dict[str,
     for name, setting in KERNELS.items():
         folders[name] = tmp_path_factory.mktemp(name)
         if not setting:
-            machines[name] = verify.run(CLAIMS, profile="smoke", store=folders[name] / NAME).environment
+            report = verify.run(CLAIMS, profile="smoke", store=folders[name] / NAME)
+            assert report.exit_code == 0, report.findings
+            machines[name] = report.environment
             continue
         command = [sys.executable, "-c", RUN, str(folders[name] / NAME), *CLAIMS]
         done = subprocess.run(
