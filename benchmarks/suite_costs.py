@@ -14,14 +14,16 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import copies
+
 SHOWN = 40
 COSTS = "processor_seconds"
 
 
 def spent() -> float:
-    """Processor seconds of this process and of the children it has waited for."""
-    return sum(resource.getrusage(who).ru_utime + resource.getrusage(who).ru_stime
-               for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
+    """Processor seconds of this process, of the children it has waited for, and of commands in copies of a process."""
+    return copies.spent() + sum(resource.getrusage(who).ru_utime + resource.getrusage(who).ru_stime
+                                for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
 
 
 @pytest.hookimpl(wrapper=True)

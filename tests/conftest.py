@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.copies import copying
+from tests.kept import Keeping
 from tests.whole import CHOOSING, RUN, Whole
 
 # Read as numpy is first imported: threads of matrices of a few rows only stall the other worker's.
@@ -29,7 +32,7 @@ settings.load_profile("untimed")
 DEAREST = (
     "documents/test_examples.py", "verify/campaign/recheck/test_rechecking.py",
     "verify/campaign/store/test_contradictions.py", "verify/cli/test_closed_streams.py",
-    "verify/conformance/test_conform.py", "verify/cli/test_every_stream.py", "documents/test_start.py",
+    "verify/conformance/test_conform.py", "verify/cli/test_every_stream.py",
     "verify/campaign/test_pytest_plugin.py", "verify/conformance/test_skeleton_files.py", "meta/test_action.py",
     "verify/checks/test_outer_loop_claims.py", "examples/test_planted_mistakes.py", "spec/test_neighbours.py",
     "verify/campaign/test_run.py", "verify/campaign/store/test_crashes.py", "verify/conformance/test_exit_first.py",
@@ -56,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Files are handed to workers in the order of collection, not by how many tests they hold."""
     config.stash[CHOOSING] = Whole(config)
     config.pluginmanager.register(config.stash[CHOOSING])
+    config.pluginmanager.register(Keeping())
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
 
@@ -67,6 +71,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     order = {path: rank.get(path.relative_to(here).as_posix(), len(rank)) for path in {item.path for item in items}
              if path.is_relative_to(here)}  # fmt: skip
     items.sort(key=lambda item: order.get(item.path, len(rank)))
+
+
+@pytest.fixture(scope="session")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Words in place of a Python's path, for ``-m MODULE``: a copy of one process, not a start (tests/copies.py)."""
+    with copying(tmp_path_factory.mktemp("copied")) as words:
+        yield words
 
 
 def pytest_collection_finish() -> None:

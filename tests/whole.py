@@ -3,13 +3,15 @@
 ``python -m pytest --whole -n 2`` runs all of :data:`MANY`, and nothing else where no file is named, and writes down in
 ``whole.json`` which passed, with digests of their ids and of the data they are about. Every other run holds that record
 against its own tests and data (``tests/meta/test_whole.py``), and plays one in so many of each kind, others whenever a
-source changes; a test that is named, by its id or with ``-k``, is played whatever the sample.
+source changes; a test that is named, by its id or with ``-k``, is played whatever the sample. One that says what it is
+about (``@pytest.mark.about("digest")``) is played, too, wherever that is not what was recorded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 import zlib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -34,43 +36,17 @@ class Kind:
     data: tuple[str, ...] = ()
 
 
-_BUGS, _EDITS = ("verify/conformance/bugs/rows",), ("verify/method/loop_edits.toml",)
-_CLAIMS = ("spec/claims",)
-MANY = {
-    "verify/campaign/recheck/test_forgeries.py::test_a_forged_report_is_refused_or_what_nothing_decides_is_said": Kind(
-        4, ("verify/campaign/recheck/records",)
-    ),
-    "verify/checks/test_audit_numbers.py::test_a_dozen_instances_carry_a_certificate_under_the_repaired_reading": Kind(
-        4
-    ),
-    "verify/checks/test_audit_numbers.py::test_exponents": Kind(4),
-    "verify/checks/test_lemmas_on_any_problem.py::test_a_repaired_lemma_holds_wherever_its_premises_do": Kind(4),
-    "verify/checks/test_moment_premises.py::test_rare_large_noise_refutes_no_repaired_statement": Kind(6),
-    "verify/checks/test_moment_premises.py::test_where_nothing_is_drawn_the_noise_changes_nothing": Kind(4),
-    "verify/checks/test_null_optimisers.py::test_who_ignores_the_oracle_is_credited_with_no_step": Kind(4),
-    "verify/checks/test_outer_loop_claims.py::test_verdicts_under_both_readings": Kind(4),
-    "verify/checks/test_worst_errors.py::test_a_weight_that_switches_on_is_found_whatever_row_it_is_on": Kind(4),
-    "verify/checks/measuring/test_budget.py::test_what_is_registered_as_sure_comes_out_the_same_for_other_draws": Kind(
-        4
-    ),
-    "verify/conformance/test_conform.py::test_checks_that_ask_for_other_choices_are_known": Kind(4),
-    "verify/conformance/test_diagnosis.py::test_a_mutant_diverges_first_where_it_is_wrong_and_is_named": Kind(5, _BUGS),
-    "verify/conformance/test_diagnosis.py::test_a_mutant_is_named_by_its_oracle_call_alone": Kind(5, _BUGS),
-    "verify/conformance/test_gates.py::test_nothing_that_knows_nothing_is_supported": Kind(4),
-    "verify/conformance/test_unearned.py::test_nothing_is_supported": Kind(4),
-    "verify/conformance/blame/test_call_blame.py::test_what_a_call_hands_on_is_told": Kind(4),
-    "verify/conformance/blame/test_loop.py::test_a_planted_mistake_gets_its_sentence": Kind(4),
-    "verify/conformance/blame/test_lower_blame.py::test_a_planted_mistake_is_described_and_foreseen": Kind(4),
-    "verify/conformance/blame/test_sum_blame.py::test_line_6": Kind(4),
-    "verify/conformance/blame/test_sum_blame.py::test_minimiser": Kind(4),
-    "verify/conformance/blame/test_weights_blame.py::test_a_planted_mistake_is_described_and_foreseen": Kind(4),
-    "verify/conformance/bugs/test_kill_matrix.py::test_the_reference_passes_where_mutants_are_caught": Kind(5, _BUGS),
-    "verify/conformance/bugs/test_kill_matrix.py::test_what_must_catch_a_mutant_catches_it": Kind(5, _BUGS),
-    "verify/method/test_loop_edits.py::test_a_choice_of_the_output_is_told_over_many_runs": Kind(4, _EDITS),
-    "verify/method/test_loop_edits.py::test_an_edit_is_told_in_its_words": Kind(4, _EDITS),
-    "verify/method/test_loop_edits.py::test_draws_of_a_law_are_told": Kind(4, _EDITS),
-    "verify/truth/propositions/test_axes.py::test_no_statement_lacks_a_choice_that_it_hangs_on": Kind(4, _CLAIMS),
-}
+def kinds(text: str) -> dict[str, Kind]:
+    """The table ``many.toml``: of a function its number, or its fields."""
+    table = tomllib.loads(text)
+    return {
+        f"{file}::{name}": Kind(told) if isinstance(told, int) else Kind(told["one_in"], tuple(told["data"]))
+        for file, functions in table.items()
+        for name, told in functions.items()
+    }
+
+
+MANY = kinds((HERE / "many.toml").read_text(encoding="utf-8"))
 """By a test function's id under this folder."""
 
 
@@ -114,6 +90,8 @@ class Whole:
     config: pytest.Config
     ids: dict[str, list[str]] = field(default_factory=dict)
     """All tests of each kind that was collected, played or not."""
+    about: dict[str, str] = field(default_factory=dict)
+    """What tests say that they are about, by id."""
     passed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failed: set[str] = field(default_factory=set)
 
@@ -128,6 +106,10 @@ class Whole:
         for item in items:
             if kind_of(item.nodeid) in MANY:
                 found[kind_of(item.nodeid)].append(item.nodeid)
+                if (about := item.get_closest_marker("about")) is not None:
+                    self.about[item.nodeid] = about.args[0]
+                    # Where workers run it, the process that records sees reports alone.
+                    item.user_properties.append(("about", about.args[0]))
         self.ids = dict(found)
         if self.config.option.whole:
             kept = [item for item in items if kind_of(item.nodeid) in MANY]
@@ -136,16 +118,21 @@ class Whole:
         else:
             state = CodeHouse().whole
             played = {one for name, ids in found.items() for one in sampled(ids, MANY[name].one_in, state)}
+            known = {one: text for row in recorded().values() for one, text in row.get("about", {}).items()}
+            played |= {one for one, text in self.about.items() if known.get(one) != text}
             kept = [item for item in items if kind_of(item.nodeid) not in MANY or item.nodeid in played]
-        self.config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        staying = set(kept)
+        self.config.hook.pytest_deselected(items=[item for item in items if item not in staying])
         items[:] = kept
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """In the process that reports."""
         name = kind_of(report.nodeid)
+        if "about" in (told := dict(report.user_properties)):
+            self.about[report.nodeid] = str(told["about"])
         if name in MANY and report.when == "call" and report.passed:
             self.passed[name].add(report.nodeid)
-        elif name in MANY and not report.passed:
+        elif name in MANY and report.failed:
             self.failed.add(name)
 
     def pytest_sessionfinish(self) -> None:
@@ -158,6 +145,8 @@ class Whole:
                 "passed": len(ids), "ids": digest([*ids]), "data": digest_of_data(MANY[name]),
                 "sources": CodeHouse().whole[:16],
             }  # fmt: skip
+            if about := {one: self.about[one] for one in sorted(ids) if one in self.about}:
+                made[name]["about"] = about
         made = {name: made[name] for name in MANY if name in made and name not in self.failed}
         RECORD.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
 

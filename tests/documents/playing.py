@@ -18,8 +18,10 @@ from typing import Any
 
 from spec.errors import InvalidInputError
 from spec.settings import load_settings
+from tests.copies import script
 from tests.documents.pages import ROOT, Example, of_page
 from tests.documents.table import Row, row_of
+from tests.kept import served
 from verify.cli.main import COMMANDS, PROGRAM, invoke
 
 GIVEN = Path(__file__).parent / "given"
@@ -55,10 +57,12 @@ class Player:
     Args:
         folder: Where everything is run; empty at first.
         table: Rows about the page's examples.
+        python: Words that run a module, ``[*python, "-m", MODULE]``.
     """
 
     folder: Path
     table: Sequence[Row] = ()
+    python: Sequence[str] = (sys.executable,)
     namespace: dict[str, Any] = field(default_factory=lambda: {"__name__": "page"})
     prepared: list[Row] = field(default_factory=list)
     printed: str = ""
@@ -163,7 +167,7 @@ class Player:
             if not _OF_SHELL.search(_unquoted(command)) and command.split()[0] == PROGRAM:
                 out, error = io.StringIO(), io.StringIO()
                 words = with_one_job(shlex.split(command)[1:])
-                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error), served():
                     code = invoke(words)
                 return code, out.getvalue(), error.getvalue()
             environment = {**os.environ, "PATH": str(self._tools()), "PYTHONPATH": str(ROOT)}
@@ -196,11 +200,12 @@ class Player:
         tools = self.folder.with_name(f"{self.folder.name}-programs")
         if not tools.exists():
             tools.mkdir()
-            scripts = {PROGRAM: "-m verify", "python": "", "pytest": "-m pytest -p no:cacheprovider"}
-            for name, words in scripts.items():
-                file = tools / name
-                file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {words} "$@"\n', encoding="utf-8")
-                file.chmod(0o755)
+            modules = {PROGRAM: "-m verify", "pytest": "-m pytest -p no:cacheprovider"}
+            scripts = {name: script(self.python, words) for name, words in modules.items()}
+            scripts["python"] = f'[ "$1" = -m ] && exec {shlex.join(self.python)} "$@"\n{script([sys.executable])}'
+            for name, text in scripts.items():
+                (tools / name).write_text(text if text.startswith("#!") else f"#!/bin/sh\n{text}", encoding="utf-8")
+                (tools / name).chmod(0o755)
             for name in TOOLS:
                 if (found := shutil.which(name)) is not None:
                     (tools / name).symlink_to(found)

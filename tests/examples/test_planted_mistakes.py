@@ -10,7 +10,8 @@ from typing import get_args
 
 import pytest
 
-from tests.examples.planted import COMPILERS, MISTAKES, Planted, built
+from tests.examples.planted import COMPILERS, EXAMPLES, MISTAKES, Planted, built
+from tests.whole import digest
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.stage_comparison import look
 from verify.method.lines import Stage
@@ -30,7 +31,13 @@ def require(example: str) -> None:
         pytest.skip(f"{MODULES[example]} is not installed; it is no dependency of this project")
 
 
-@pytest.fixture(scope="module", params=sorted(COMPILERS))
+def about(example: str) -> pytest.MarkDecorator:
+    """An example, told by its files."""
+    files = sorted(file for file in (EXAMPLES / example).glob("*") if file.is_file())
+    return pytest.mark.about(digest([file.read_text(encoding="utf-8") for file in files]))
+
+
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=about(name)) for name in sorted(COMPILERS)])
 def compiled(request, tmp_path_factory):
     """A compiled example as it is."""
     require(request.param)
@@ -53,7 +60,9 @@ def test_a_compiled_example_agrees_in_every_stage(compiled):
     assert {stage for stage, found in status.items() if found == "agrees"} == {*status} - {"runs"}
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.id)
+@pytest.mark.parametrize(
+    "mistake", [pytest.param(mistake, marks=about(mistake.example)) for mistake in MISTAKES], ids=lambda one: one.id
+)
 def test_a_planted_mistake_is_caught_in_its_stage(mistake: Planted, tmp_path, monkeypatch):
     require(mistake.example)
     name = built(mistake.example, tmp_path, mistake)

@@ -90,10 +90,10 @@ def test_the_second_file_conforms_and_is_verified(capsys, directory):
     assert (directory / "report" / "report.html").is_file()
 
 
-def test_the_test_module_passes(directory):
+def test_the_test_module_passes(copied, directory):
     assert "python -m pytest -q test_claims.py" in COMMANDS
     apply_the_correction(directory / "my_solver.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_claims.py"]
+    command = [*copied, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_claims.py"]
     command += ["-k", "T3 or active-rows or monotonicity"]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False)
     assert ended.returncode == 0, ended.stdout

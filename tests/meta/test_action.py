@@ -6,13 +6,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.copies import script
 from tests.meta import plain_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -106,11 +106,11 @@ class Job:
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path, copied: list[str]) -> Job:
     made = Job(tmp_path / "a checkout", tmp_path / "tools")
     made.here.mkdir()
     made.tools.mkdir()
-    made.tool("f2csa", f'#!/bin/sh\nexec "{sys.executable}" -m verify "$@"\n')
+    made.tool("f2csa", script(copied, "-m verify"))
     (made.here / "solver.py").write_text(SOLVER)
     return made
 

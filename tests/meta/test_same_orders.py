@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-import verify
+from tests import kept
 from verify.evidence.model import superscript
 from verify.evidence.undecided import rough
 from verify.report.findings.corrections import corrections_in
@@ -33,7 +33,7 @@ FINDINGS = 5
 def report() -> Report:
     """The causes' statements, each on one or two instances."""
     asked = {name for text in cause_texts() for name in (text.statement, text.repaired or text.statement)}
-    return verify.run(sorted(asked), profile="smoke", jobs=1)
+    return kept.run(sorted(asked), profile="smoke", jobs=1)
 
 
 @pytest.fixture(scope="module")

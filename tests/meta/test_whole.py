@@ -13,8 +13,8 @@ def test_the_record_is_of_the_tests_that_there_are(name: str, request: pytest.Fi
     kept = recorded()[name]
     assert kept["data"] == digest_of_data(MANY[name]), f"the data changed since all were run: {RUN}"
     ids = request.config.stash[whole.CHOOSING].ids.get(name)
-    # Where the file itself was collected, too.
-    if ids is not None and len(ids) > 1:
+    # Where the file itself was collected, too; what says what it is about is played where that is not on record.
+    if ids is not None and len(ids) > 1 and "about" not in kept:
         assert (kept["passed"], kept["ids"]) == (len(ids), digest(ids)), f"there are other tests than recorded: {RUN}"
 
 
@@ -33,6 +33,33 @@ def test_a_sample_is_of_its_size_and_another_for_other_sources() -> None:
     assert set().union(*(sampled(ids, 4, str(state)) for state in range(60))) == {*ids}
 
 
+def test_what_says_what_it_is_about_is_played_where_that_is_not_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(iter(MANY))
+    ids = [f"tests/{name}[{k}]" for k in range(MANY[name].one_in * 4)]
+    kept = {name: {"about": dict.fromkeys(ids, "as it was")}}
+    monkeypatch.setattr(whole, "recorded", lambda: kept)
+
+    def played(changed: list[str]) -> set[str]:
+        items = [Item(one, "another" if one in changed else "as it was") for one in ids]
+        chosen = choosing(whole=False)
+        chosen.pytest_collection_modifyitems(items)  # type: ignore[arg-type]  # what it looks at
+        return {item.nodeid for item in items}
+
+    sample = played([])
+    assert len(sample) == 4
+    others = [one for one in ids if one not in sample][:2]
+    assert played(others) == sample | {*others}
+
+
+class Item:
+    def __init__(self, nodeid: str, about: str) -> None:
+        self.nodeid, self.about = nodeid, about
+        self.user_properties: list[tuple[str, str]] = []
+
+    def get_closest_marker(self, name: str) -> pytest.Mark | None:
+        return pytest.Mark(name, (self.about,), {}, _ispytest=True) if name == "about" else None
+
+
 def test_data_that_change_change_their_digest(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "HERE", tmp_path / "tests")
     kind = whole.Kind(4, ("rows",))
@@ -45,13 +72,16 @@ def test_data_that_change_change_their_digest(tmp_path, monkeypatch: pytest.Monk
 
 class Report:
     def __init__(self, nodeid: str, outcome: bool) -> None:
-        self.nodeid, self.passed, self.when = nodeid, outcome, "call"
+        self.nodeid, self.passed, self.failed, self.when = nodeid, outcome, not outcome, "call"
+        self.user_properties = [("about", "a digest")]
 
 
-def choosing(*args: str) -> Whole:
-    """As a session has it that was asked for all."""
-    options = type("Options", (), {"whole": True, "keyword": ""})
-    return Whole(type("Config", (), {"option": options, "args": args})())  # type: ignore[arg-type]  # what it looks at
+def choosing(*args: str, whole: bool = True) -> Whole:
+    """As a session has it that was asked for all, or for a sample."""
+    options = type("Options", (), {"whole": whole, "keyword": ""})
+    hook = type("Hook", (), {"pytest_deselected": staticmethod(lambda items: None)})
+    config = type("Config", (), {"option": options, "args": args, "hook": hook})
+    return Whole(config())  # type: ignore[arg-type]  # what it looks at
 
 
 def test_a_kind_of_which_one_fails_is_not_on_record(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

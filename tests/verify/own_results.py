@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tests.kept import result_of
 from verify.campaign.plan import DEFAULT_SEED, perform, plan
 from verify.checks.measuring.case import ProfileName, find_profile
 from verify.report.model import Result
-from verify.subjects import ReferenceSubject, name_of
+from verify.subjects import name_of
 from verify.subjects.loading import REFERENCE
 
 
@@ -26,4 +27,4 @@ def own_results(
     tasks = plan([claim], readings, instances, find_profile(profile), name, seed)
     own = [task for task in tasks if task.claim == claim]
     assert own, f"{claim} has no check of its own there"
-    return [perform(task, ReferenceSubject() if subject is None else subject) for task in own]
+    return [result_of(task) if subject is None else perform(task, subject) for task in own]

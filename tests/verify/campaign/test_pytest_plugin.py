@@ -73,6 +73,8 @@ class Project:
         self.pytester.makepyfile(test_mine=HEAD + text)
         options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-rA", "--no-header", *arguments)
         if apart:
+            # What is copied has imported before what pytest would rewrite.
+            options = (*options, "-W", "ignore::pytest.PytestAssertRewriteWarning")
             made = self.pytester.runpytest_subprocess(*options)
         else:
             made = self.pytester.runpytest_inprocess(*options, plugins=[self.modules])
@@ -89,8 +91,10 @@ def modules(tmp_path: Path) -> Iterator[Modules]:
 
 
 @pytest.fixture
-def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
+def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, copied: list[str]) -> Project:
     monkeypatch.setenv("COLUMNS", "300")
+    # A process of its own need not start as one.
+    monkeypatch.setattr(pytester, "_getpytestargs", lambda: (*copied, "-m", "pytest"))
     pytester.syspathinsert()
     return Project(pytester, modules)
 

@@ -9,6 +9,7 @@ import pytest
 import verify
 from spec import InvalidInputError
 from spec.claims import find
+from tests import kept
 from verify.campaign.baseline.storage import load_report
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import PROFILES, find_profile
@@ -185,11 +186,12 @@ def test_findings_compare_with_a_record():
     assert "on record REFUTED" in wrong.findings[0]
 
 
-def test_the_shipped_record_is_what_a_run_finds(monkeypatch):
+def test_the_shipped_record_is_what_a_run_finds():
     # Its verdicts are those of the default profile; a smoke run leaves out what cannot shrink.
     smoke = PROFILES["smoke"]
-    monkeypatch.setitem(PROFILES, "smoke", replace(smoke, skips=(*smoke.skips, *LONGEST)))
-    report = verify.run(profile="smoke", readings=["repaired"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PROFILES, "smoke", replace(smoke, skips=(*smoke.skips, *LONGEST)))
+        report = kept.run(profile="smoke", readings=["repaired"])
     assert len({result.claim for result in report.results}) > 100
     assert report.findings == ()
     assert report.exit_code == 0
@@ -240,7 +242,7 @@ def test_what_a_text_does_not_say_still_counts_repaired():
 
 def test_what_the_text_does_not_say_fells_no_claim():
     instances = ["absolute-fixed", "kink"]
-    report = verify.run(["goldstein-convergence"], profile="ci", readings=["as-written"], instances=instances)
+    report = kept.run(["goldstein-convergence"], profile="ci", readings=["as-written"], instances=instances)
     rows = {row.claim: row for row in report.summary}
     silent = [f"goldstein-convergence/{s.id}" for s in find("goldstein-convergence").steps if s.relation != "said"]
     assert any(rows[step].status == Verdict.REFUTED for step in silent if step in rows)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import verify
 from spec.claims import find, load_claims
+from tests import kept
 from verify.campaign.plan import plan
 from verify.campaign.summary import DECIDING, summarise
 from verify.checks.measuring.case import checks, find_profile
@@ -17,7 +17,7 @@ from verify.verdict import Verdict
 
 @pytest.fixture(scope="module")
 def report() -> ReportData:
-    return verify.run(["bias-bound", "sfo-complexity"], instances=["toy1"], profile="smoke")
+    return kept.run(["bias-bound", "sfo-complexity"], instances=["toy1"], profile="smoke")
 
 
 def row(report: ReportData, claim: str, reading: str) -> SummaryRow:

@@ -9,7 +9,8 @@ import numpy as np
 
 from spec import atlas
 from spec.claims import find as statement
-from verify.campaign.plan import DEFAULT_SEED, Task, perform
+from tests import kept
+from verify.campaign.plan import DEFAULT_SEED, Task
 from verify.checks.measuring.case import Case, checks, find_profile
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject
@@ -40,7 +41,7 @@ def case_of(claim, reading, name, bound=None) -> Case:
 @cache
 def result_of(claim: str, reading: str, instance: str) -> Result:
     """What a run of the ``ci`` profile says of one claim, reading and instance: decided, and no fault."""
-    result = perform(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED), ReferenceSubject())
+    result = kept.result_of(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED))
     assert result.fault is None, result.fault
     assert result.verdict is not Verdict.INCONCLUSIVE, result.sentence
     return result

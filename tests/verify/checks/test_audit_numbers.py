@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 
 from spec import InvalidInputError
-from verify.campaign.plan import DEFAULT_SEED, Task, perform
+from tests.kept import result_of
+from verify.campaign.plan import DEFAULT_SEED, Task
 from verify.checks.measuring.case import checks
 from verify.evidence.model import ComparisonEvidence, RateEvidence
-from verify.subjects import ReferenceSubject
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.checker import check
 from verify.verdict import Verdict
@@ -20,7 +20,7 @@ from verify.verdict import Verdict
 @cache
 def find(claim, reading, instance):
     """One result of the default profile, run when a test first asks for it."""
-    result = perform(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED), ReferenceSubject())
+    result = result_of(Task(claim, reading, instance, "reference", "ci", DEFAULT_SEED))
     assert result.fault is None, result.fault
     return result
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from spec.claims import find as find_claim
+from tests.kept import result_of
 from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.measuring.case import checks
 from verify.conformance.bugs.bent_subject import by_id
@@ -122,7 +123,8 @@ def judge(claim, subject, instance=None):
 
 @cache
 def reference(claim, instance=None):
-    return judge(claim, ReferenceSubject(), instance)
+    name = instance or checks()[claim].instances[0]
+    return result_of(Task(claim, "repaired", name, "reference", "ci", DEFAULT_SEED))
 
 
 QUICK = [

@@ -12,6 +12,7 @@ from spec import load_claims
 from spec.atlas import find as find_instance
 from spec.extract import Passage, load_extract
 from spec.works import find, load_works
+from tests import kept
 from verify.checks.experiments import printed_experiments
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.extracted import orders_with
@@ -34,21 +35,19 @@ REFUTED_AS_WRITTEN = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def report():
-    return verify.run(CLAIMS, profile="ci")
-
-
 def verdict(claim: str, reading: str, evidence) -> str:
     statement = next(s for c in load_claims().values() for full, s in c.statements() if full == claim)
     return str(decide(statement.assertion(reading).bound, evidence).verdict)
 
 
-def test_the_verdicts_as_computed(report):
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_the_verdicts_as_computed(claim):
+    report = kept.run([claim], profile="smoke")
     for result in (result for result in report.results if result.reading in ("as-written", "repaired")):
         expected = "SUPPORTED" if result.reading == "repaired" or result.claim not in REFUTED_AS_WRITTEN else "REFUTED"
         assert (result.claim, result.reading, str(result.verdict)) == (result.claim, result.reading, expected)
-    assert {result.claim for result in report.results} >= REFUTED_AS_WRITTEN
+    mine = {name for name in REFUTED_AS_WRITTEN if name.partition("/")[0] == claim}
+    assert {result.claim for result in report.results} >= mine
 
 
 def test_nothing_is_asked_of_a_subject_and_what_is_left_open_has_no_check():
@@ -92,7 +91,8 @@ def test_works_that_were_not_read_are_never_counted():
     assert [work.id for work in related_rates.among(related_rates.LISTED)()] == ["chen-2023", "yang-2023"]
 
 
-def test_the_rate_of_a_squared_norm_counts_twice(report):
+def test_the_rate_of_a_squared_norm_counts_twice():
+    report = kept.run(["related-rates/momentum-rate"], profile="smoke")
     (result,) = [r for r in report.results if (r.claim, r.reading) == ("related-rates/momentum-rate", "as-written")]
     assert result.measured == -3.0
     assert "E‖" not in result.sentence

@@ -13,13 +13,17 @@ from verify.cli import main as command_line
 from verify.cli.main import invoke
 from verify.cli.outlets import without_commands
 
-PROGRAM = "from verify.cli.main import main; main()"
+PROGRAM = ("-c", "from verify.cli.main import main; main()")
 CLOSED = "f2csa: standard output: must be open; > /dev/null throws what is printed away\n"
 
 
-def run(redirected: str, *arguments: str, program: str = PROGRAM) -> subprocess.CompletedProcess[str]:
-    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", sys.executable, "-c", program, *arguments]
+def run(redirected: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "-c", f'exec "$@" {redirected}', "sh", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+STARTED = ("<&- >&-", ">/dev/full")
+"""Where an interpreter's own start is tried as well, once each; else the command is a copy of a process."""
 
 
 @pytest.mark.parametrize(
@@ -36,11 +40,15 @@ def run(redirected: str, *arguments: str, program: str = PROGRAM) -> subprocess.
         ("<&-", ("hypergradient", "-", "--x", "0"), 2, "", "f2csa: standard input: is not valid JSON"),
     ],
 )
-def test_a_stream_that_is_closed_or_full_is_one_line(redirected, arguments, code, out, err):
-    made = run(redirected, *arguments)
-    assert (made.returncode, made.stdout) == (code, out)
-    assert made.stderr.startswith(err)
-    assert made.stderr.count("\n") == bool(err)
+def test_a_stream_that_is_closed_or_full_is_one_line(copied, redirected, arguments, code, out, err):
+    starts = [[*copied, "-m", "verify"]]
+    if redirected in STARTED and arguments == ("claims",):
+        starts.append([sys.executable, *PROGRAM])
+    for start in starts:
+        made = run(redirected, *start, *arguments)
+        assert (made.returncode, made.stdout) == (code, out)
+        assert made.stderr.startswith(err)
+        assert made.stderr.count("\n") == bool(err)
 
 
 REFUTED = ("verify", "bias-bound/T3", "--subject", "null_here:Zero", "--instance", "toy1", "--reading", "repaired",
@@ -49,30 +57,30 @@ ZERO = "class Zero:\n    name = 'zero'\n\n    def hypergradient(self, problem, x
 
 
 @pytest.mark.parametrize("reader", ["true", "head -c 1 > /dev/null", "cat > /dev/null"])
-def test_a_reader_that_leaves_changes_no_exit_code(tmp_path, reader):
+def test_a_reader_that_leaves_changes_no_exit_code(copied, tmp_path, reader):
     (tmp_path / "null_here.py").write_text(ZERO)
     script = f'set -o pipefail; "$@" | {reader}'
     for arguments, code in ((REFUTED, 1), (("claims",), 0), (("claims", "nope"), 2)):
-        command = ["bash", "-c", script, "bash", sys.executable, "-c", PROGRAM, *arguments]
+        command = ["bash", "-c", script, "bash", *copied, "-m", "verify", *arguments]
         made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
         assert made.returncode == code, made.stderr
 
 
-def test_an_executor_that_quits_is_a_fault(tmp_path):
+def test_an_executor_that_quits_is_a_fault(copied, tmp_path):
     (tmp_path / "quitting.py").write_text("import os\n\n\ndef now():\n    os._exit(0)\n")
-    command = [sys.executable, "-c", PROGRAM, "verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke",
+    command = [*copied, "-m", "verify", "verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke",
                "--executor", "quitting:now", "--out", "out"]  # fmt: skip
     made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert made.returncode == 3
     assert made.stderr.endswith("ended its process before the run was over (exit code 0)\n")
 
 
-def test_an_executor_that_works_has_its_own_exit_code(tmp_path):
+def test_an_executor_that_works_has_its_own_exit_code(copied, tmp_path):
     (tmp_path / "working.py").write_text(
         "from concurrent.futures import ThreadPoolExecutor\n\n\ndef pool():\n    return ThreadPoolExecutor(1)\n"
     )
     (tmp_path / "null_here.py").write_text(ZERO)
-    command = [sys.executable, "-c", PROGRAM, *REFUTED, "--executor", "working:pool"]
+    command = [*copied, "-m", "verify", *REFUTED, "--executor", "working:pool"]
     made = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
     assert made.returncode == 1, made.stderr
 
@@ -80,7 +88,7 @@ def test_an_executor_that_works_has_its_own_exit_code(tmp_path):
 def test_no_file_takes_the_number_of_a_closed_stream(tmp_path):
     opened = f"import os; print(os.open({str(tmp_path / 'file')!r}, os.O_CREAT | os.O_WRONLY))"
     program = f"from verify.cli.main import _hold_closed; print(_hold_closed()); {opened}"
-    made = run("<&- 2>&-", program=program)
+    made = run("<&- 2>&-", sys.executable, "-c", program)
     assert made.returncode == 0
     said, number = made.stdout.split("\n")[:2]
     assert said == ""
@@ -117,11 +125,11 @@ LOUD = """class Loud:
 
 
 @pytest.mark.parametrize("annotations", ["github", "none"])
-def test_what_a_subject_says_is_no_command_to_a_runner(tmp_path, annotations):
+def test_what_a_subject_says_is_no_command_to_a_runner(copied, tmp_path, annotations):
     (tmp_path / "loud.py").write_text(LOUD)
     asked = (*REFUTED[:2], "--subject", "loud:Loud", *REFUTED[4:], "--annotations", annotations)
     made = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *asked], capture_output=True, text=True, timeout=120, check=False,
+        [*copied, "-m", "verify", *asked], capture_output=True, text=True, timeout=120, check=False,
         cwd=tmp_path, env={**os.environ, "GITHUB_ACTIONS": "true"},
     )  # fmt: skip
     printed = f"{made.stdout}{made.stderr}"

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from spec.atlas import ORDER, atlas
 from spec.claims import load_claims
+from tests.copies import script
 from verify.cli import completion
 from verify.cli.main import invoke
 
 
-def answered(shell, line, **environment):
+def answered(python, shell, line, **environment):
     """What the command tells a shell that asks how a line goes on."""
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))} if shell == "bash" else {}
     asked = {"_F2CSA_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": line} | words | environment
     made = subprocess.run(
-        [sys.executable, "-m", "verify"],
+        [*python, "-m", "verify"],
         capture_output=True,
         text=True,
         env=os.environ | asked,
@@ -33,22 +33,22 @@ def answered(shell, line, **environment):
 @pytest.mark.parametrize("shell", completion.KNOWN)
 def test_the_script_of_a_shell_calls_the_command(shell, capsys):
     assert invoke(["--show-completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert f"_F2CSA_COMPLETE=complete_{shell}" in script
-    assert "f2csa" in script
+    out = capsys.readouterr().out
+    assert f"_F2CSA_COMPLETE=complete_{shell}" in out
+    assert "f2csa" in out
 
 
-def test_the_script_of_bash_completes_in_bash(tmp_path):
+def test_the_script_of_bash_completes_in_bash(copied, tmp_path):
     program = tmp_path / "f2csa"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m verify "$@"\n')
+    program.write_text(script(copied, "-m verify"))
     program.chmod(0o755)
-    script = subprocess.run(
-        [sys.executable, "-m", "verify", "--show-completion", "bash"], capture_output=True, text=True, check=True
+    sourced = subprocess.run(
+        [*copied, "-m", "verify", "--show-completion", "bash"], capture_output=True, text=True, check=True
     ).stdout
     ask = "COMP_WORDS=(f2csa hyper); COMP_CWORD=1; _f2csa_completion f2csa; printf '%s\\n' \"${COMPREPLY[@]}\""
     environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     made = subprocess.run(
-        ["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, env=environment, timeout=60, check=True
+        ["bash", "-c", f"{sourced}\n{ask}"], capture_output=True, text=True, env=environment, timeout=60, check=True
     )
     assert made.stdout.split() == ["hypergradient"]
 
@@ -79,13 +79,16 @@ def test_another_shell_is_refused_in_one_line(shell, given, monkeypatch, capsys)
     assert given in line
 
 
-def test_each_shell_is_offered_commands_claims_and_instances():
-    assert answered("bash", "f2csa verify bias-bound/T3").stdout.split() == ["bias-bound/T3", "bias-bound/T3-uniform"]
-    assert '"verify"' in answered("zsh", "f2csa ve").stdout
-    fish = answered("fish", "f2csa verify --instance toy", _TYPER_COMPLETE_FISH_ACTION="get-args")
+def test_each_shell_is_offered_commands_claims_and_instances(copied):
+    assert answered(copied, "bash", "f2csa verify bias-bound/T3").stdout.split() == [
+        "bias-bound/T3",
+        "bias-bound/T3-uniform",
+    ]
+    assert '"verify"' in answered(copied, "zsh", "f2csa ve").stdout
+    fish = answered(copied, "fish", "f2csa verify --instance toy", _TYPER_COMPLETE_FISH_ACTION="get-args")
     assert fish.stdout.split() == ["toy1", "toy2"]
-    assert answered("fish", "f2csa ve", _TYPER_COMPLETE_FISH_ACTION="is-args").returncode == 0
-    assert answered("fish", "f2csa verify --out x", _TYPER_COMPLETE_FISH_ACTION="is-args").returncode == 1
+    assert answered(copied, "fish", "f2csa ve", _TYPER_COMPLETE_FISH_ACTION="is-args").returncode == 0
+    assert answered(copied, "fish", "f2csa verify --out x", _TYPER_COMPLETE_FISH_ACTION="is-args").returncode == 1
 
 
 def test_the_names_offered_are_the_names_there_are():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import os
 import subprocess
-import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,38 +58,6 @@ PRINTING = {
 STREAMS = ("kept", "left", "full", "closed")
 """Standard output: a file; a pipe whose reader has left; a full disk; closed."""
 
-# One process imports the package, and each command runs in a copy of it.
-RUNNER = """
-import gc, json, os, sys
-from importlib import import_module
-from spec.claims import load_claims
-from verify.cli import main as command_line
-
-for place in {place for _, place in command_line.COMMANDS.values()}:
-    import_module(place.partition(":")[0])
-load_claims()
-# What all copies share none of them looks through for garbage as it ends.
-gc.collect()
-gc.freeze()
-found = []
-for arguments, stream in json.load(sys.stdin):
-    child = os.fork()
-    if child == 0:
-        reads, writes = os.pipe()
-        os.close(reads)
-        out = {"kept": os.open("kept", os.O_WRONLY | os.O_CREAT), "left": writes,
-               "full": os.open("/dev/full", os.O_WRONLY), "closed": None}[stream]
-        if out is None:
-            os.close(1)
-            sys.stdout = None
-        else:
-            os.dup2(out, 1)
-        os.dup2(os.open("errors", os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-        sys.argv = ["f2csa", *arguments.split()]
-        command_line.main()
-    found.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-print(json.dumps(found))
-"""
 RAISING = """
 class Subject:
     def hypergradient(self, problem, x, call, rng):
@@ -98,20 +66,31 @@ class Subject:
 
 
 @pytest.fixture(scope="module")
-def codes(tmp_path_factory) -> dict[tuple[str, str], int]:
-    """Exit codes by command line and stream."""
+def folder(tmp_path_factory) -> Path:
+    """A working folder with what the commands name."""
     folder = tmp_path_factory.mktemp("streams")
     (folder / "raising.py").write_text(RAISING)
     (folder / "wrong.tex").write_text(
         "\\documentclass{article}\n\\begin{document}\nSee~\\ref{none}.\n\\end{document}\n"
     )
-    lines = [*(f"{name} {given}" for name, given in FAILING.items()), *PRINTING]
-    asked = [(line, stream) for line in lines for stream in STREAMS]
-    made = subprocess.run(
-        [sys.executable, "-c", RUNNER], input=json.dumps(asked), capture_output=True, text=True, cwd=folder,
-        timeout=300, check=True,
-    )  # fmt: skip
-    return dict(zip(asked, json.loads(made.stdout), strict=True))
+    return folder
+
+
+def codes(copied: list[str], folder: Path, line: str) -> list[int]:
+    """Exit codes of a command line, by stream."""
+    found = []
+    command = [*copied, "-m", "verify", *line.split()]
+    for stream in STREAMS:
+        reads, writes = os.pipe()
+        os.close(reads)
+        out = {"kept": folder / "kept", "full": Path("/dev/full")}.get(stream)
+        with out.open("w") if out else os.fdopen(writes, "w") as given:
+            started = ["sh", "-c", 'exec "$@" >&-', "sh", *command] if stream == "closed" else command
+            ended = subprocess.run(started, stdout=given, stderr=subprocess.DEVNULL, cwd=folder, check=False)
+        found.append(ended.returncode)
+        if out:
+            os.close(writes)
+    return found
 
 
 def test_every_command_is_asked():
@@ -119,11 +98,11 @@ def test_every_command_is_asked():
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_failure_is_never_a_success(codes, name):
-    assert [codes[f"{name} {FAILING[name]}", stream] for stream in STREAMS] == [2, 2, 2, 2]
+def test_a_failure_is_never_a_success(copied, folder, name):
+    assert codes(copied, folder, f"{name} {FAILING[name]}") == [2, 2, 2, 2]
 
 
 @pytest.mark.parametrize("line", PRINTING)
-def test_what_is_printed_into_nothing_leaves_its_exit_code(codes, line):
+def test_what_is_printed_into_nothing_leaves_its_exit_code(copied, folder, line):
     own = PRINTING[line]
-    assert [codes[line, stream] for stream in STREAMS] == [own, own, own or 3, 2]
+    assert codes(copied, folder, line) == [own, own, own or 3, 2]

@@ -7,8 +7,9 @@ import io
 import json
 import os
 import subprocess
-import sys
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -334,15 +335,25 @@ def test_a_verdict_that_differs_from_the_baseline_is_a_finding(tmp_path: Path) -
         assert run(*ONE_CHECK, "--out", str(tmp_path / "out"), "--baseline", str(baseline)).code == code
 
 
-def process(*arguments: str, stdin: bytes = b"", **environ: str) -> subprocess.CompletedProcess[bytes]:
+Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def process(copied: list[str]) -> Process:
     """The command in a process of its own, as a user runs it."""
+    return partial(_process, copied)
+
+
+def _process(
+    copied: list[str], *arguments: str, stdin: bytes = b"", **environ: str
+) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "verify", *arguments], input=stdin, capture_output=True, check=False, timeout=60,
+        [*copied, "-m", "verify", *arguments], input=stdin, capture_output=True, check=False, timeout=60,
         env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | environ,
     )  # fmt: skip
 
 
-def test_a_problem_may_come_from_standard_input() -> None:
+def test_a_problem_may_come_from_standard_input(process: Process) -> None:
     answered = process("hypergradient", "-", "--x", "1", "--json", stdin=TOY.encode())
     assert answered.returncode == 0, answered.stderr
     assert json.loads(answered.stdout)["exact"]["hypergradient"] == [1.0]
@@ -351,7 +362,7 @@ def test_a_problem_may_come_from_standard_input() -> None:
     assert refused.stderr.startswith(b"f2csa: standard input: is not valid JSON")
 
 
-def test_what_no_terminal_can_show_is_shown_all_the_same() -> None:
+def test_what_no_terminal_can_show_is_shown_all_the_same(process: Process) -> None:
     for content in (b'{"kind": "\\ud800"}', b'{"kind": "holder", "s": "\\u001b[2J\\n\\u2028\xc3\xa9"}'):
         refused = process("hypergradient", "-", "--x", "1", stdin=content, PYTHONIOENCODING="ascii:strict")
         assert refused.returncode == 2
@@ -360,9 +371,9 @@ def test_what_no_terminal_can_show_is_shown_all_the_same() -> None:
         assert b"\x1b" not in refused.stderr
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
+def test_a_reader_that_leaves_early_is_no_error(copied: list[str]) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "verify", "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*copied, "-m", "verify", "schema"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
@@ -371,11 +382,11 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
         assert running.wait(60) == 0
 
 
-def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
+def test_a_pipe_is_read_like_a_file(copied: list[str], tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(
-        [sys.executable, "-m", "verify", "hypergradient", str(pipe), "--x", "1", "--json"], stdout=subprocess.PIPE
+        [*copied, "-m", "verify", "hypergradient", str(pipe), "--x", "1", "--json"], stdout=subprocess.PIPE
     ) as running:
         pipe.write_text(TOY)
         assert running.stdout is not None

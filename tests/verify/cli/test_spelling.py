@@ -147,9 +147,9 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-def test_what_a_command_prints_is_ascii_where_nothing_else_can_be_shown(arguments):
+def test_what_a_command_prints_is_ascii_where_nothing_else_can_be_shown(copied, arguments):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "xterm"}
-    command = [sys.executable, "-m", "verify", *arguments]
+    command = [*copied, "-m", "verify", *arguments]
     made = subprocess.run(command, capture_output=True, env=environment, timeout=120, check=False)
     assert made.stdout + made.stderr
     assert made.stdout.isascii()

@@ -314,7 +314,7 @@ def test_wrong_input_is_one_line(arguments: list[str], message: str, capsys: pyt
 
 def test_the_command_writes_and_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, out = find("zero-multipliers").source, tmp_path / "out"
-    code = invoke(["conform", "lipschitz-solution", "--python", source, "--out", str(out), "--jobs", "1"])
+    code = invoke(["conform", "bias-bound/T3", "--python", source, "--out", str(out), "--jobs", "1"])
     shown = capsys.readouterr().out
     assert code == 1
     assert f"{source} deviates in lower_level." in shown
@@ -323,7 +323,16 @@ def test_the_command_writes_and_tells(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["conform", "bias-bound/T3", "--python", f"{HERE}:OnlyHypergradient", "--json", "--jobs", "1"]
+    asked = [
+        "conform",
+        "bias-bound/T3",
+        "--python",
+        f"{HERE}:OnlyHypergradient",
+        "--in-process",
+        "--json",
+        "--jobs",
+        "1",
+    ]
     code = invoke([*asked, "--out", str(tmp_path)])
     assert code == 0
     assert json.loads(capsys.readouterr().out)["first"] is None

@@ -7,14 +7,15 @@ from typing import Any
 import verify
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.cli.main import invoke
+from verify.conformance.bugs.bent_subject import by_id
 
 BENT = "verify.conformance.bugs.bent_subject"
 
 
 def test_the_first_stage_that_deviates_is_the_last_where_that_is_asked_for() -> None:
-    found = verify.conform(f"{BENT}:KeepsDualTerm", claims=["bias-bound/T3"], exitfirst=True)
-    assert (found.first, found.exit_code, found.complete) == ("hypergradient", 1, False)
-    assert [match.id for match in found.diagnosis.matches] == ["keeps-dual-term"]
+    found = verify.conform(by_id("hard-activation"), claims=["bias-bound/T3"], exitfirst=True)
+    assert (found.first, found.exit_code, found.complete) == ("activation", 1, False)
+    assert [match.id for match in found.diagnosis.matches] == ["hard-activation"]
     assert found.claims == ()
     assert "Stopped at a stage, as -x asks: no claim after that is judged." in str(found)
 
@@ -52,12 +53,12 @@ def test_what_conforms_runs_to_its_end_whether_or_not_it_may_stop() -> None:
 
 
 def test_quietly_findings_faults_and_one_line_that_sums_up_are_printed(tmp_path, capsys) -> None:
-    asked = ["conform", "--python", f"{BENT}:KeepsDualTerm", "bias-bound/T3", "--out", str(tmp_path / "c")]
+    asked = ["conform", "--python", f"{BENT}:HardActivation", "bias-bound/T3", "--out", str(tmp_path / "c")]
     assert invoke([*asked, "-q", "-x"]) == 1
     *findings, verdict, closing = capsys.readouterr().out.splitlines()
     assert findings
     assert all(line.startswith("finding: ") for line in findings)
-    assert "deviates in hypergradient" in verdict
+    assert "deviates in activation" in verdict
     assert verdict.endswith("no claim after that is judged.")
     assert "; everything: " in closing
 

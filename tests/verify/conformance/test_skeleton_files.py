@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spec.settings import load_settings
+from tests.whole import digest
 from verify.cli.main import invoke
 from verify.conformance.skeleton_files import GUIDE, SETTINGS, SKELETONS, WORKFLOW, skeleton_texts, write_skeleton
 from verify.subjects.stage_table import CAPABILITIES
@@ -145,7 +146,14 @@ def conform(capsys, language, *more):
     return code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("language", SKELETONS)
+def about(language):
+    """A language, told by the texts of its skeleton and of the example that fills it."""
+    files = [file for file in (ROOT / "examples" / f"{language}_subject").glob("*") if file.is_file()]
+    texts = [*skeleton_texts(language).values(), *(file.read_text(encoding="utf-8") for file in files)]
+    return pytest.param(language, marks=pytest.mark.about(digest(texts)))
+
+
+@pytest.mark.parametrize("language", [about(language) for language in SKELETONS])
 def test_an_unfilled_skeleton_is_a_fault_that_names_the_stages_to_write_first_to_last(language, written, capsys):
     written(language)
     code, out = conform(capsys, language, "bias-bound/T3")
@@ -178,7 +186,7 @@ def fill(folder, language):
         (folder / "solver.hpp").write_text(CPP, encoding="utf-8")
 
 
-@pytest.mark.parametrize("language", ["python", "node", "cpp", "rust"])
+@pytest.mark.parametrize("language", [about(language) for language in ("python", "node", "cpp", "rust")])
 def test_a_skeleton_with_its_stages_written_conforms(language, written, capsys):
     fill(written(language), language)
     code, out = conform(capsys, language, "bias-bound/T3")

@@ -93,7 +93,8 @@ def test_what_is_decided_is_not_run_again(tmp_path):
 
 def test_the_command_says_how_to_go_on_and_does(few, tmp_path, capsys):
     narrowed = ["--instance", "toy1", "--reading", "repaired", "--jobs", "1", "--out", str(tmp_path)]
-    arguments = ["verify", "variance-bound", *narrowed]  # of the reference; its formulas decide some of the steps
+    # Of the reference; its formulas decide some of the steps.
+    arguments = ["verify", "variance-bound/independence", "variance-bound/per-sample", *narrowed]
     invoke(arguments)
     assert "--resume --effort 4" in capsys.readouterr().out
     invoke([*arguments, "--resume", "--effort", "256"])

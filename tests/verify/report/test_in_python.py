@@ -10,13 +10,14 @@ import pytest
 
 import verify
 from spec.claims import find
+from tests import kept
 from verify.report.model import NAMED
 from verify.report.report_files import POINT, Report
 
 
 @pytest.fixture(scope="module")
 def found() -> Report:
-    return verify.run(["bias-bound"], profile="smoke")
+    return kept.run(["bias-bound"], profile="smoke")
 
 
 def test_a_statement_is_found_by_its_id_with_both_readings_and_all_instances(found: Report) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
+from tests import kept
 from verify.cli.main import invoke
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Call, MissingCapabilityError
@@ -137,7 +138,7 @@ def test_one_faulty_stage_leaves_the_other_checks_alone() -> None:
 
     claims, local = ["dual-extraction"], "dual-extraction/activation-locality"
     report = verify.run(claims, subject=Partial(), instances=["toy1"], profile="smoke")
-    sound = verify.run(claims, instances=["toy1"], profile="smoke")
+    sound = kept.run(claims, instances=["toy1"], profile="smoke")
     assert verdicts(report, local) == verdicts(sound, local)
     assert verdicts(report, "dual-extraction") == ["None"] * 2
 
@@ -151,12 +152,19 @@ def overwriting(problem: Any, x: Any, call: Call, *_: Any) -> Any:
 
 
 def test_a_subject_cannot_change_what_it_is_given() -> None:
+    claims = [
+        "dual-extraction/active-rows",
+        "bias-bound/T1",
+        "bias-bound/T3",
+        "bias-bound/black-box",
+        "bias-bound/ramp",
+    ]
+
     def measured() -> list[tuple[str, float | None]]:
-        report = verify.run(["dual-extraction", "bias-bound"], instances=["toy1"], profile="smoke")
+        report = verify.run(claims, instances=["toy1"], profile="smoke")
         return [(str(result.verdict), result.measured) for result in report.results]
 
     before = measured()
-    claims = ["dual-extraction", "bias-bound"]
     trampled = verify.run(claims, subject=Subject(overwriting), instances=["toy1"], profile="smoke")
     honest = verify.run(claims, subject=Subject(returning([1.0])), instances=["toy1"], profile="smoke")
     assert measured() == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from verify.campaign.calibration import law_columns
 from verify.campaign.calibration.law_columns import DECISIONS, NOT_ASKED, LawAchieved, run_laws, summarise_laws
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
@@ -10,11 +12,12 @@ LAWS = ("Gauss", "t3", "anisotropic", law_columns.SHARED)
 """One a kind: light tails, heavy ones, directions that differ, and draws that are not independent."""
 
 
-def test_every_law_meets_every_decision_and_keeps_its_promise(monkeypatch):
-    monkeypatch.setattr(law_columns, "NOISE_LAWS", {law: NOISE_LAWS[law] for law in LAWS})
+@pytest.mark.parametrize("law", LAWS)
+def test_a_law_meets_every_decision_and_keeps_its_promise(law, monkeypatch):
+    monkeypatch.setattr(law_columns, "NOISE_LAWS", {law: NOISE_LAWS[law]})
     rows = run_laws(range(1), seed=0, budget=1e-2)
     table = summarise_laws(rows, 1e-2)
-    assert len(table) == len(LAWS) * len(DECISIONS) - sum(law in LAWS for _, law in NOT_ASKED)
+    assert len(table) == len(DECISIONS) - sum(law == other for _, other in NOT_ASKED)
     assert all(row.outcome == "not shown" and row.runs == 1 for row in table)
     assert not any(row.supported for row in table)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import verify
+from tests import kept
 from tests.verify.campaign.recheck import forgeries
 from tests.verify.campaign.recheck.forged_frames import FRAMES, PLAIN, as_of
 from tests.verify.campaign.recheck.forgeries import CLAIMS, NUMBERS, Forgery, follow_up
@@ -46,7 +47,7 @@ SAID = {
 
 @pytest.fixture(scope="module")
 def produced() -> Data:
-    return dict(json.loads(render_json(verify.run(CLAIMS, profile="smoke"))))
+    return dict(json.loads(render_json(kept.run(CLAIMS, profile="smoke"))))
 
 
 @pytest.fixture

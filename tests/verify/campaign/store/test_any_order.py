@@ -169,4 +169,4 @@ class Campaigns(RuleBasedStateMachine):
 
 
 TestCampaigns = Campaigns.TestCase
-TestCampaigns.settings = settings(max_examples=12, stateful_step_count=14, deadline=None)
+TestCampaigns.settings = settings(max_examples=6, stateful_step_count=14, deadline=None)

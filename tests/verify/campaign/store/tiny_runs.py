@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import verify
+from tests import kept
 from verify.campaign import plan as planning
 from verify.campaign import workers
 from verify.campaign.plan import Task
@@ -34,7 +35,7 @@ ASKED: dict[str, Any] = {"profile": "smoke", "instances": ["toy1", "toy2"]}
 @lru_cache(maxsize=1)
 def made() -> dict[str, Result]:
     """Real results by key."""
-    return {result.key: result for result in verify.run(CLAIMS, **ASKED).results}
+    return {result.key: result for result in kept.run(CLAIMS, **ASKED).results}
 
 
 class Performer:

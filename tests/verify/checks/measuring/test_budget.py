@@ -7,6 +7,7 @@ import pytest
 
 import verify
 from spec import InvalidInputError
+from tests import kept
 from tests.verify.own_results import own_results
 from verify.campaign.calibration.comparisons import bare_case
 from verify.checks.measuring import case
@@ -49,7 +50,7 @@ def test_a_check_cannot_spend_more_decisions_or_error_than_it_registered():
 
 @pytest.fixture(scope="module")
 def report():
-    return verify.run(["variance-bound", "hypergradient-accuracy"], instances=["toy1"], profile="ci")
+    return kept.run(["variance-bound", "hypergradient-accuracy"], instances=["toy1"], profile="ci")
 
 
 def test_no_check_of_a_run_overspends_and_each_decision_carries_its_share(report):

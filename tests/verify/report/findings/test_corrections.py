@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-import verify
 from spec import InvalidInputError, load_claims
+from tests import kept
 from verify.report.findings.corrections import corrections_in, corrections_json, corrections_markdown
 
 CLAIMS = ["bias-bound/T3", "consistency/pair-order", "consistency/labels", "related-rates/deterministic-first-order"]
@@ -15,7 +15,7 @@ CLAIMS = ["bias-bound/T3", "consistency/pair-order", "consistency/labels", "rela
 
 @pytest.fixture(scope="module")
 def report():
-    return verify.run(CLAIMS, readings=["as-written", "repaired"], profile="smoke")
+    return kept.run(CLAIMS, readings=["as-written", "repaired"], profile="smoke")
 
 
 def test_only_what_verdicts_establish_is_a_correction(report):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import verify
 from spec.claims import find
+from tests import kept
 from verify.evidence.model import Point, PremiseEvidence
 from verify.evidence.rates import fit_rate
 from verify.report.findings.corrections import corrections_in, corrections_markdown
@@ -252,7 +252,7 @@ def test_what_cannot_be_met_and_what_is_not_judged_are_told_apart():
 @pytest.fixture(scope="module")
 def report():
     claims = ["smoothness", "bias-bound/T3", "inner-loop-remark/penalty-solve"]
-    return verify.run(claims, instances=["two-of-three", "toy1"], profile="ci")
+    return kept.run(claims, instances=["two-of-three", "toy1"], profile="ci")
 
 
 def test_the_domain_and_the_inner_workload_decide(report):

@@ -10,6 +10,7 @@ import pytest
 
 import verify
 from spec import load_claims
+from tests import kept
 from tests.verify.report.site.parsed import Parsed, dangling, html_of, together
 from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
@@ -33,7 +34,7 @@ def parsed(files: dict[str, str]) -> dict[str, Parsed]:
 @cache
 def smoke() -> Report:
     """A real run of a claim, its steps and their readings."""
-    return verify.run(["bias-bound/T3", "bias-bound/T1", "solution-error"], profile="smoke", instances=["toy1"])
+    return kept.run(["bias-bound/T3", "bias-bound/T1", "solution-error"], profile="smoke", instances=["toy1"])
 
 
 def test_the_front_page_stands_alone_and_the_others_share_their_style(report: Report, claims: dict) -> None:
