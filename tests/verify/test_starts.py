@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,7 @@ STARTS = {
     LIST: (360, ("sympy", "matplotlib", "verify.campaign", "verify.conformance")),
 }  # fmt: skip
 """By what is done: how many modules of ours it may import, and what it must not."""
+ROOT = Path(__file__).parents[2]
 OURS = {"spec", "f2csa_ref", "verify", "f2csa_command"}
 
 
@@ -48,3 +51,13 @@ def test_what_is_imported_on_first_use_is_what_is_named() -> None:
     assert set(f2csa_ref.__all__) <= set(dir(f2csa_ref))
     with pytest.raises(AttributeError, match="has no attribute 'solver_of'"):
         _ = f2csa_ref.solver_of
+
+
+def test_results_take_the_reference_from_the_modules_it_lies_in() -> None:
+    # A result's address follows imports; a name that is looked up on first use leads to no file.
+    late = re.compile(r"^\s*(?:import f2csa_ref$|from f2csa_ref import (?!algorithm_|scipy_late))", re.MULTILINE)
+    found = [path for path in (ROOT / "verify").rglob("*.py") if late.search(path.read_text(encoding="utf-8"))]
+    assert {path.relative_to(ROOT).as_posix() for path in found} == {
+        "verify/cli/point.py",
+        "verify/cli/error_bound.py",
+    }  # no result is theirs

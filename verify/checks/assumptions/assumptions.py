@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import objectives_of
+from f2csa_ref.objectives import objectives_of
 from spec import Generated, InvalidInputError, Quadratic
 from spec.atlas import experiment
 from spec.exact import Vector

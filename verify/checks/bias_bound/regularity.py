@@ -8,7 +8,7 @@ from math import log2
 
 import numpy as np
 
-from f2csa_ref import objectives_of
+from f2csa_ref.objectives import objectives_of
 from spec import Holder
 from verify.checks.bias_bound.steps import penalty_bias
 from verify.checks.measuring.case import Case, Measurement, check, compare

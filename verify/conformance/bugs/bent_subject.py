@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import objectives_of
 from f2csa_ref.lower_level.exact import solve_program
+from f2csa_ref.objectives import objectives_of
 from spec import Generated, InvalidInputError, Problem, Quadratic
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import hypergradient
-from f2csa_ref.algorithm_1 import OracleCall
+from f2csa_ref.algorithm_1 import OracleCall, hypergradient
 from f2csa_ref.baselines.implicit_gradient import factorisations, implicit_gradient
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.baselines.kkt_system import LinearSolveError

@@ -111,10 +111,10 @@ class RatePlots:
                 bars.append(f"M{_px(at)} {_px(ends[0])}V{_px(ends[1])}")
         if bars:
             yield self._path("bar", "".join(bars))
-        at = {point: (box.across(math.log10(point.at)), box.up(math.log10(point.measured))) for point in shown}
-        for x, y in (at[point] for point in shown if not point.usable):
+        places = {point: (box.across(math.log10(point.at)), box.up(math.log10(point.measured))) for point in shown}
+        for x, y in (places[point] for point in shown if not point.usable):
             yield f'<circle class="excluded" cx="{_px(x)}" cy="{_px(y)}" r="{RADIUS:g}"/>'
-        if used := [at[point] for point in shown if point.usable]:
+        if used := [places[point] for point in shown if point.usable]:
             # A stroke of no length with round ends is a dot.
             yield self._path("used", "".join(f"M{_px(x)} {_px(y)}h0" for x, y in used))
 

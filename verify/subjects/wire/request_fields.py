@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
-from f2csa_ref import objectives_of
+from f2csa_ref.objectives import objectives_of
 from f2csa_ref.sampling import draw_shapes
 from spec import OracleParameters, PenaltyParameters, Problem, Reading
 from spec.exact_json import plain
