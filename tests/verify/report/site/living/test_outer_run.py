@@ -52,9 +52,8 @@ class Replayed:
 
     along: Iterator[float]
 
-    def random(self, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-        assert size == 1
-        return np.array([next(self.along)])
+    def random(self) -> float:
+        return next(self.along)
 
     def integers(self, high: int, size: None) -> int:
         assert (high > 0, size) == (True, None)
