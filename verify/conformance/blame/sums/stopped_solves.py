@@ -143,7 +143,9 @@ def _met(kind: str, start: str, seen: Seen) -> Met | None:
             break
     if not here:
         return None
-    return Met(here[0], here[-1], {rule: _seen(c, start, moves, rule) for rule in RULES})
+    # Where it has ended it stays.
+    last = here[-1] if here[-1] < len(moves) else MOST_STEPS
+    return Met(here[0], last, {rule: _seen(c, start, moves, rule) for rule in RULES})
 
 
 def _counted(kind: str, start: str, steps: int, v: Vector, c: CallPoint) -> Vector:
