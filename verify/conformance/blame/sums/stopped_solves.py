@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.endings import STOPS, Met, ends, looked_at, plainest
 from verify.conformance.blame.sums.answer_changes import AnswerChange, Seen
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.minimiser_rules import hessian_of
 from verify.conformance.blame.sums.right_sums import right_sum
+from verify.method.endings import STOPS, Met, ends, looked_at, plainest
 from verify.method.factors import spelt_plainly
 
 MOST_STEPS = 300
