@@ -138,6 +138,9 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     if all(answer.excess <= 1 for answer in answers):
         # Only published vectors show it: then they are what tells the candidates apart.
         answers = seen.of(stage)
+    if all(answer.excess <= 1 for answer in answers):
+        # It remembers earlier calls, though nothing that was compared shows it.
+        return Diagnosis(stage=stage, sentence=NONE)
     wrong = [answer for answer in answers if not answer.excess <= 1]
     own = [_beside(mutant, answers, wrong) for mutant in _candidates(PROBED)]
     matches = [match for match in own if match.matches]

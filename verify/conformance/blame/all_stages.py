@@ -243,23 +243,29 @@ def _is_noise_off(seen: Seen) -> bool:
 
 
 def _as_judged(blame: Blame, seen: Seen, stages: StageCalls) -> Blame:
-    """With the largest effect on any estimate of ∇F that was judged, where those that effects are measured on are less.
+    """With the largest effect on any estimate of ∇F that was judged, as the table of causes shows it.
 
-    Estimates that compute every stage themselves count alone where one of them is off: of others it is not ∇F's. Where
-    an explanation has no answer, or makes no difference, it is as the subject answers.
+    Estimates that compute every stage themselves count alone where one of them is off: of others it is not ∇F's; those
+    next to kinks only where no other is off. Where an explanation has no answer it is as the subject answers.
     """
     if blame.stage not in PROBED:
         return blame
-    judged = [a.probe for a in seen.of("hypergradient") if not a.excess <= 1 and a.probe.call.draws is None]
-    judged = [probe for probe in judged if probe.given == FROM_SCRATCH] or judged
+    off = [a for a in seen.of("hypergradient") if not a.excess <= 1 and a.probe.call.draws is None]
+    off = [a for a in off if a.probe.given == FROM_SCRATCH] or off
+    off = [a for a in off if "@" not in a.probe.id] or off
+    judged = [a.probe for a in off]
     told = [e for e in blame.explanations if not isinstance(e, Remembers)][:1]
-    effects = [blame.effect, *(effect_of(blame.stage, e, judged) for e in told)]
+    effects = [effect_of(blame.stage, e, judged) for e in told]
     if blame.stage == "hypergradient" and not isinstance(next(iter(told), None), EditedStage):
-        off = (a for a in seen.of("hypergradient") if any(a.probe is probe for probe in judged))
         effects += [float(np.linalg.norm(a.got - a.probe.expected)) for a in off]
     elif not told or any(effect is None for effect in effects):
         effects.append(effect_of(blame.stage, AsAnswered(stages), judged))
-    return replace(blame, effect=max((effect for effect in effects if effect is not None), default=None))
+    largest = max((effect for effect in effects if effect is not None), default=0.0)
+    return replace(blame, effect=largest if largest > TINY else blame.effect)
+
+
+TINY = 1e-9
+"""Effects up to this are rounding."""
 
 
 def _with_effect(blame: Blame, stages: StageCalls) -> Blame:

@@ -23,12 +23,12 @@ from verify.conformance.blame.inner_stages import (
     twice_made,
 )
 from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
-from verify.conformance.blame.scratch_calls import scratch_edits
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
 from verify.conformance.blame.sums.handed_rows import HandedRows, handed_rows, measured_widths
 from verify.conformance.blame.sums.minimiser_rules import RULES
+from verify.conformance.blame.sums.scratch_calls import scratch_edits
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
 from verify.conformance.blame.sums.stage_search import StageSearch
@@ -119,10 +119,10 @@ def _from_scratch(answers: Sequence[StageAnswer], asker: Asker) -> Blame:
         made = scratch_edits(answers, asker)
     if made is None:
         return Blame("hypergradient")
-    whole, held = made
-    effect = max(effect_of(name, edit) or 0.0 for name, edit in whole.stages.items())
-    apart = max(_misfits(whole.stages, answers), default=0.0)
-    return Blame("hypergradient", (whole,), len(answers) + len(held), len(held), apart, effect)
+    edits, held = made
+    effect = max(effect_of(name, edit) or 0.0 for name, edit in edits.items())
+    apart = max(_misfits(edits, answers), default=0.0)
+    return Blame("hypergradient", (WholeCall(edits),), len(answers) + len(held), len(held), apart, effect)
 
 
 def _telling(here: Sequence[StageAnswer], held: Sequence[StageAnswer]) -> list[StageAnswer]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -200,10 +199,3 @@ def test_what_a_call_makes_of_weights_is_named(name: str) -> None:
         said = blame.explanations[0].answer(probe)
         assert said is not None
         np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-5, atol=1e-5)
-
-
-def test_neighbours_differ() -> None:
-    solves = [line for line, _ in SOLVES.values()]
-    probes = [minimiser_question(seed) for seed in range(700, 720)]
-    asked = [np.concatenate([probe.ask(StageCalls(PlainMinimiser(line))) for probe in probes]) for line in solves]
-    assert all((np.abs(one - other) > 1e-6).any() for one, other in pairwise(asked))

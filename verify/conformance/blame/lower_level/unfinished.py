@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from verify.conformance.blame.endings import STOPS, Met, looked_at, plainest
 from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
+from verify.method.endings import STOPS, Met, looked_at, plainest
 
 Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
 Size = Callable[[QuadraticProgram], float]
@@ -139,7 +139,7 @@ def _measured(rule: str, program: QuadraticProgram, before: Pair, now: Pair) -> 
     return looked_at(RULES[rule], space)
 
 
-class Ending(NamedTuple):
+class EarlyEnd(NamedTuple):
     """An iteration by kind and size of step, and what stops it: a number of steps, or the name of a rule."""
 
     kind: str
@@ -163,16 +163,16 @@ class Ending(NamedTuple):
         return steps(program, sizes[self.size](program))
 
 
-def _start(ending: Ending, program: QuadraticProgram) -> Pair:
+def _start(ending: EarlyEnd, program: QuadraticProgram) -> Pair:
     primal = ending.kind in ("together", "in turn", "descent")
     return np.zeros(len(program.q)) if primal else program.free, np.zeros(len(program.r))
 
 
-def _counted(ending: Ending, program: QuadraticProgram, count: float) -> Pair | None:
+def _counted(ending: EarlyEnd, program: QuadraticProgram, count: float) -> Pair | None:
     return next(islice(ending.started(program), max(0, int(count) - 1), None), None)
 
 
-def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | None:
+def _stopped(ending: EarlyEnd, program: QuadraticProgram, most: float) -> Pair | None:
     """Where the rule ends it; ``None`` where it never does, or where rounding decides."""
     before = _start(ending, program)
     for pair in islice(ending.started(program), ENOUGH):
@@ -188,13 +188,13 @@ def _stopped(ending: Ending, program: QuadraticProgram, most: float) -> Pair | N
 UNFINISHED: dict[str, tuple[Form, str]] = {
     str(ending): ending.form
     for kind, (_, sizes, _) in KINDS.items()
-    for ending in (Ending(kind, size, rule) for size in sizes for rule in ("", *RULES))
+    for ending in (EarlyEnd(kind, size, rule) for size in sizes for rule in ("", *RULES))
 }
 """Ways to solve with too few steps, under the names that a program's form has."""
 Alike = Callable[[Pair], bool]
 
 
-def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
+def _met(ending: EarlyEnd, program: QuadraticProgram, alike: Alike) -> Met | None:
     """Where an iteration passes an answer; ``None`` where it does not."""
     pairs = [_start(ending, program)]
     at: list[int] = []
@@ -213,8 +213,8 @@ def _met(ending: Ending, program: QuadraticProgram, alike: Alike) -> Met | None:
 
 
 @lru_cache(maxsize=1)
-def _endings() -> tuple[Ending, ...]:
-    return tuple(Ending(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
+def _endings() -> tuple[EarlyEnd, ...]:
+    return tuple(EarlyEnd(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
 
 
 def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:

@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.endings import STOPS, Met, ends, looked_at, plainest
 from verify.conformance.blame.sums.answer_changes import AnswerChange, Seen
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.minimiser_rules import hessian_of
 from verify.conformance.blame.sums.right_sums import right_sum
+from verify.method.endings import STOPS, Met, ends, looked_at, plainest
 from verify.method.factors import spelt_plainly
 
 MOST_STEPS = 300
@@ -143,7 +143,9 @@ def _met(kind: str, start: str, seen: Seen) -> Met | None:
             break
     if not here:
         return None
-    return Met(here[0], here[-1], {rule: _seen(c, start, moves, rule) for rule in RULES})
+    # Where it has ended it stays.
+    last = here[-1] if here[-1] < len(moves) else MOST_STEPS
+    return Met(here[0], last, {rule: _seen(c, start, moves, rule) for rule in RULES})
 
 
 def _counted(kind: str, start: str, steps: int, v: Vector, c: CallPoint) -> Vector:

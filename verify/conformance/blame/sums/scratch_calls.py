@@ -10,7 +10,6 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Explanation
-from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.questions import solvable_place
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
@@ -31,11 +30,11 @@ HELD_OUT = 12
 ALPHAS = (0.25, 0.125, 0.5, 0.0625)
 LOOKED_AT = 3
 """Answers that pairs are tried on first."""
-Stages = Mapping[str, Explanation]
+LineEdits = Mapping[str, Explanation]
 
 
 @dataclass
-class _Recorded:
+class _KeptLine6:
     """A right line 6 that keeps what it was given."""
 
     sentence: str = "as it is right"
@@ -48,7 +47,7 @@ class _Recorded:
         return probe.expected
 
 
-def scratch_edits(answers: Sequence[StageAnswer], asker: Asker) -> tuple[WholeCall, list[StageAnswer]] | None:
+def scratch_edits(answers: Sequence[StageAnswer], asker: Asker) -> tuple[LineEdits, list[StageAnswer]] | None:
     """What gives every answer, and calls asked since then, of which all came out so, too.
 
     ``None`` where nothing does, or several that further calls do not tell apart.
@@ -62,7 +61,7 @@ def scratch_edits(answers: Sequence[StageAnswer], asker: Asker) -> tuple[WholeCa
         kept = [stages for stages in found if held and _gives(stages, held)]
         first = kept[0] if kept else {}
         if first and all(_are_alike(first, other, held) for other in kept[1:]):
-            return WholeCall(first), held
+            return first, held
     return None
 
 
@@ -84,14 +83,14 @@ def _of_lines(space: Space, most: float = np.inf) -> Iterator[EditedStage]:
             yield EditedStage(space, (ScopedExchange(exchange),), SumEdit(space))
 
 
-def _singles() -> Iterator[Stages]:
+def _singles() -> Iterator[LineEdits]:
     yield from ({"hypergradient": edit} for edit in _of_lines("x"))
     yield from ({"penalty_minimiser": edit} for edit in _of_lines("y"))
     yield from ({"activation": edit} for edit in candidates("activation"))
     yield from ({"rows": rows} for rows in handed_rows())
 
 
-def _pairs(answers: Sequence[StageAnswer]) -> Iterator[Stages]:
+def _pairs(answers: Sequence[StageAnswer]) -> Iterator[LineEdits]:
     """One edit of the penalty solve and one of line 6 that give the answers that are off most."""
     few = answers[:LOOKED_AT]
     for solve in _of_lines("y", USUAL):
@@ -106,7 +105,7 @@ def _pairs(answers: Sequence[StageAnswer]) -> Iterator[Stages]:
 
 def _given(probe: Probe, solve: EditedStage) -> Probe | None:
     """What line 6 is given after an edited penalty solve."""
-    recorded = _Recorded()
+    recorded = _KeptLine6()
     play(probe, {"penalty_minimiser": solve, "hypergradient": recorded})
     return recorded.probes[0] if recorded.probes else None
 
@@ -122,7 +121,7 @@ def _gives(stages: Mapping[str, Explanation], answers: Sequence[StageAnswer]) ->
     return all(_is(play(answer.probe, stages), answer) for answer in answers)
 
 
-def _are_alike(one: Stages, other: Stages, held: Sequence[StageAnswer]) -> bool:
+def _are_alike(one: LineEdits, other: LineEdits, held: Sequence[StageAnswer]) -> bool:
     """Whether two explanations say the same wherever it was asked, to the last digits."""
     pairs = ((play(a.probe, one), play(a.probe, other)) for a in held)
     return all(a is not None and b is not None and np.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in pairs)
