@@ -9,7 +9,7 @@ import numpy as np
 
 from verify.evidence.charts import Plot, Series
 from verify.experiments.answers.board_field import Field
-from verify.experiments.answers.board_table import by_problem
+from verify.experiments.answers.board_table import as_times, by_problem
 from verify.experiments.answers.ours import F2CSA, IMPLICIT
 from verify.experiments.answers.race import COLD, FRESH, TOGETHER, UNIT, WALKING, WANTED
 from verify.experiments.curves import by
@@ -72,7 +72,7 @@ def _lead(duels: Sequence[Row]) -> str:
         total = len(_at(duels, points, WANTED[0]))
         leads = [f"{a} at {_error(w)}" for a, w in zip(ahead, WANTED, strict=True) if a]
         least = min((float(d["over"]) for d in duels if d["points"] == points and d["over"] is not None), default=1.0)
-        first = f"on {_joined(leads)} ({least:.2g} of its time at best)" if leads else "nowhere"
+        first = f"on {_joined(leads)} ({as_times(least)} of its time at best)" if leads else "nowhere"
         parts.append((where, first, behind, missed, total))
     (walk, first, behind, missed, total), (fresh, second, later, _, _) = parts
     return (
@@ -144,16 +144,16 @@ def _sentences(rows: Rows, duels: Sequence[Row], entrants: Field) -> Iterator[st
             worst = max(firsts, key=lambda duel: float(duel["over"] or 0.0))
             yield (
                 f"{points.capitalize()} at {_error(WANTED[0])}: F2CSA is best placed on {_problem(best)} "
-                f"({float(best['over'] or 0):.2g} times the fastest other, by {best['by']}), worst on "
-                f"{_problem(worst)} ({float(worst['over'] or 0):.2g})."
+                f"({as_times(float(best['over'] or 0))} times the fastest other, by {best['by']}), worst on "
+                f"{_problem(worst)} ({as_times(float(worst['over'] or 0))})."
             )
     yield from _first_order(rows)
     together = [r for r in rows if r.get("points") == TOGETHER and r.get("wanted") == WANTED[0]]
     if together:
         ratios = [_ratio(r) for r in together]
         yield (
-            f"Fresh points given together, one matrix product for all, cost the batched oracle {np.median(ratios):.2g} "
-            f"times what the unit takes for them one by one ({min(ratios):.2g} to {max(ratios):.2g})."
+            "Fresh points given together, one matrix product for all, cost the batched oracle "
+            f"{as_times(float(np.median(ratios)))} times what the unit takes for them one by one ({as_times(min(ratios))} to {as_times(max(ratios))})."
         )
     itself = [r for r in rows if r["entrant"] == UNIT and r.get("points") == WALKING and r.get("wanted") == WANTED[0]]
     low, high = min(float(r["lower quartile"]) for r in itself), max(float(r["upper quartile"]) for r in itself)
@@ -173,8 +173,8 @@ def _first_order(rows: Rows) -> Iterator[str]:
             products = [float(r["products"]) for r in there]
             yield (
                 f"At {_error(wanted)} {named}, without a factorisation or a second derivative, takes a median of "
-                f"{np.median(products):.0f} products an answer along the walk, {np.median(bytes_over):.2g} times the "
-                f"unit's bytes ({min(bytes_over):.2g} to {max(bytes_over):.2g})."
+                f"{np.median(products):.0f} products an answer along the walk, "
+                f"{as_times(float(np.median(bytes_over)))} times the unit's bytes ({as_times(min(bytes_over))} to {as_times(max(bytes_over))})."
             )
 
 

@@ -40,7 +40,7 @@ def told(*rows: Iterator[Row], absent: tuple[str, ...] = ()) -> Experiment:
 def test_who_is_ahead_is_said_and_who_is_behind() -> None:
     ahead = told(rows_of(0.5), rows_of(2.0, d=10))
     assert "of 2 problems, on 1 at 1e-2" in ahead.lead
-    assert "0.5 of its time at best" in ahead.lead
+    assert "0.50 of its time at best" in ahead.lead
     assert "Behind it is on 1 and 1 at 1e-2" in ahead.lead
     behind = told(rows_of(2.0, reached=2))
     assert behind.lead.startswith(

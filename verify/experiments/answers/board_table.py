@@ -37,11 +37,12 @@ def _told(rows: Sequence[Mapping[str, Any]], wanted: float) -> str:
     there = [row for row in rows if row.get("wanted") in (wanted, None)]
     times = {str(row["points"]): float(row["time over the unit's"]) for row in there if row.get("points")}
     if WALKING in times and FRESH in times:
-        return f"{_number(times[WALKING])}, {_number(times[FRESH])}"
+        return f"{as_times(times[WALKING])}, {as_times(times[FRESH])}"
     return str(there[0]["status"]).split(":")[0] if there else ""
 
 
-def _number(ratio: float) -> str:
+def as_times(ratio: float) -> str:
+    """A ratio of times or bytes to three digits at most."""
     return f"{ratio:.2f}" if ratio < 1.995 else f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:.0f}"
 
 
