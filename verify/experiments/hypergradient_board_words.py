@@ -153,7 +153,8 @@ def _sentences(rows: Rows, duels: Sequence[Row], entrants: Field) -> Iterator[st
         ratios = [_ratio(r) for r in together]
         yield (
             "Fresh points given together, one matrix product for all, cost the batched oracle "
-            f"{as_times(float(np.median(ratios)))} times what the unit takes for them one by one ({as_times(min(ratios))} to {as_times(max(ratios))})."
+            f"{as_times(float(np.median(ratios)))} times what the unit takes for them one by one "
+            f"({as_times(min(ratios))} to {as_times(max(ratios))})."
         )
     itself = [r for r in rows if r["entrant"] == UNIT and r.get("points") == WALKING and r.get("wanted") == WANTED[0]]
     low, high = min(float(r["lower quartile"]) for r in itself), max(float(r["upper quartile"]) for r in itself)
@@ -174,7 +175,8 @@ def _first_order(rows: Rows) -> Iterator[str]:
             yield (
                 f"At {_error(wanted)} {named}, without a factorisation or a second derivative, takes a median of "
                 f"{np.median(products):.0f} products an answer along the walk, "
-                f"{as_times(float(np.median(bytes_over)))} times the unit's bytes ({as_times(min(bytes_over))} to {as_times(max(bytes_over))})."
+                f"{as_times(float(np.median(bytes_over)))} times the unit's bytes "
+                f"({as_times(min(bytes_over))} to {as_times(max(bytes_over))})."
             )
 
 
