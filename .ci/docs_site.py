@@ -87,7 +87,7 @@ def _described(name: str, thing: Any, heading: str) -> Iterator[str]:
         yield f"```python\n{name}{_signature(thing)}\n```\n"
     yield from _sections(inspect.cleandoc(thing.__doc__ or ""))
     if inspect.isclass(thing):
-        for key, method in vars(thing).items():
+        for key, method in list(vars(thing).items()):
             told = method.fget if isinstance(method, property) else getattr(method, "__func__", method)
             if not key.startswith(("_", "model_")) and inspect.isfunction(told) and told.__doc__:
                 yield from _described(f"{name.rpartition('.')[2]}.{key}", told, f"{heading}#")

@@ -63,7 +63,7 @@ def test_the_first_file_is_diagnosed_and_the_correction_corrects_it(capsys, dire
     code, out = follow(capsys, wanted, *narrowed)
     assert code == 1
     assert "my_solver:Subject deviates in hypergradient." in out
-    assert "∇F off by up to 7.2e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
+    assert "∇F off by up to 1.3e+04: line 6 = the right one + α₁·Aᵀλ̃ (" in out
     (shown,) = (example for example in of_page("docs/ten-minutes.md") if example.kind == "shown")
     held_against(shown, out)
     line = next(text for text in out.splitlines() if "my_solver.py:" in text).strip()

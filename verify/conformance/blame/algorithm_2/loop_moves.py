@@ -66,7 +66,7 @@ def _projections(runs: Sequence[RecordedLoop]) -> Iterator[LineEdit]:
         float(f"{size(points):.10g}")
         for sizes in (paths, moved) for points in sizes
         for size in (_highest, _lowest, _length)
-    }  # fmt: skip
+    } - {0.0}  # fmt: skip
     for put in EDITS["projections"]:
         for c in sorted(reached) if "c" in _names(put.formula) else [1.0]:
             words = (text.replace("{c}", f"{c:g}") for text in (put.shown, put.words))
