@@ -18,7 +18,7 @@ import numpy as np
 from f2csa_ref.bounds import Indices
 from f2csa_ref.fast.conjugate_gradients import EPS, minimise
 from f2csa_ref.fast.operators import Operator
-from f2csa_ref.fast.prepared_lower import DUAL_ROWS, Prepared
+from f2csa_ref.fast.prepared_lower import DUAL_ROWS, Prepared, holding
 from f2csa_ref.lower_level.first_order import TARGET, FirstOrder, FirstOrderPair
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
@@ -131,12 +131,7 @@ class ConjugateLower:
     def adjoint(self, rows: Indices, right: Vector, tol: float) -> tuple[Vector, Vector]:
         """u, (m,), and v of the active rows: g_yy u - B_rows' v = right to a residual of ``tol``, B_rows u = 0."""
         u = minimise(self.g_yy.forth, self.preconditioned, -right, np.zeros(self.q.m), tol=tol, steps=self.steps).w
-        if not len(rows):
-            return u, np.zeros(0)
-        held = np.zeros(self.q.p, dtype=bool)
-        held[rows] = True
-        v = -self.pivoting.solved(held, self.q.B[rows] @ u)
-        return u + self.spread[:, rows] @ v, v
+        return holding(self, rows, u)
 
     def preconditioned(self, v: Vector) -> Vector:
         """By the inverse of g_yy's diagonal."""

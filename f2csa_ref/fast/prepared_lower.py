@@ -14,7 +14,7 @@ from f2csa_ref.lower_level.exact import solve_quadratic
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError
 from f2csa_ref.objectives import QuadraticObjectives
-from spec.exact import Vector
+from spec.exact import Matrix, Vector
 
 DUAL_ROWS = 500
 """Number of dense rows up to which the lower level is solved for its multipliers, with g_yy factorised once."""
@@ -107,12 +107,25 @@ class DualLower(_Pivoting):
         """As :meth:`PivotingLower.adjoint`, by the factor of g_yy and that of the active rows' Gram matrix."""
         u, _ = sp.dpotrs(self.factor[0], right, lower=1)
         self.tally.bytes_read += self.factor[0].nbytes
-        if not len(rows):
-            return u, np.zeros(0)
-        held = np.zeros(self.q.p, dtype=bool)
-        held[rows] = True
-        v = -self.pivoting.solved(held, self.q.B[rows] @ u)
-        return u + self.spread[:, rows] @ v, v
+        return holding(self, rows, u)
+
+
+class Spread(Protocol):
+    """A lower level over few dense rows that has g_yy⁻¹Bᵀ, (m, p), and the factors of B g_yy⁻¹Bᵀ."""
+
+    q: QuadraticObjectives
+    spread: Matrix
+    pivoting: BlockPivoting
+
+
+def holding(lower: Spread, rows: Indices, u: Vector) -> tuple[Vector, Vector]:
+    """u, (m,), moved along g_yy⁻¹Bᵀ to where the given rows of B u are 0, and by how much of each row."""
+    if not len(rows):
+        return u, np.zeros(0)
+    held = np.zeros(lower.q.p, dtype=bool)
+    held[rows] = True
+    v = -lower.pivoting.solved(held, lower.q.B[rows] @ u)
+    return u + lower.spread[:, rows] @ v, v
 
 
 class GeneralLower:
