@@ -45,7 +45,7 @@ class OuterTrace:
 
 
 def clip(v: Vector, D: float) -> Vector:
-    """min(1, D / |v|) v, row by row."""
+    """min(1, D / |v|) v, row by row; a single v that is short enough is returned itself, not copied."""
     if v.ndim == 1:
         length = math.sqrt(v.dot(v))
         return v if length <= D else v * (D / length)

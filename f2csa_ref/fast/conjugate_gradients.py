@@ -61,6 +61,7 @@ class HessianParts:
         self.diagonal = np.maximum(self.M.diagonal.astype(np.float64), self.least)
         self.inverse = (1.0 / self.diagonal).astype(self.dtype)
         self.solved: Product = lambda v: self.inverse * v
+        self.has_factor = False
         if self.rows.bounds is None:
             self._spread = self.rows.q.B / self.diagonal
             if self.factorised and self.dtype == np.float64:
@@ -72,6 +73,7 @@ class HessianParts:
             return
         tally = self.rows.tally
         tally.hessian_factorisations += 1
+        self.has_factor = True
 
         def solved(v: Vector) -> Vector:
             tally.bytes_read += factor.nbytes
@@ -110,7 +112,10 @@ class HessianParts:
         spread = np.sqrt(weights[used])[:, None] * self._spread[used]
         gram = spread @ self._wide(weights, used).T
         gram.flat[:: len(gram) + 1] += 1.0 + EPS * gram.trace()
-        K, _ = sp.dpotrf(gram, lower=1)
+        K, broken = sp.dpotrf(gram, lower=1)
+        if broken:
+            # Rounding alone: weights beyond it. Without its rows the preconditioner still is one.
+            return self.solved
         self.rows.tally.row_factorisations += 1
         U = sp.dtrtrs(K, spread, lower=1)[0].astype(self.dtype)
         solved = self.solved

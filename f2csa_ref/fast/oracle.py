@@ -56,6 +56,7 @@ class Estimate:
     bytes_read: int
     precision: Precision = "float64"
     first_order: bool = True
+    factor_in_line_5: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -63,6 +64,8 @@ class Estimate:
         notes = []
         if not self.first_order:
             notes.append("the lower level factorised the Hessian of g: not fully first-order")
+        if self.factor_in_line_5:
+            notes.append("line 5's preconditioner is a factor of f_yy + alpha_1 g_yy")
         if self.precision == "float32":
             notes.append("the steps of line 5 are in single precision")
         if not self.gradient_norm <= self.tol:
@@ -196,6 +199,7 @@ class FastOracle:
             hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift,
             gradient_norm=found.gradient_norm, tol=self.tol, counts=counts,
             bytes_read=now.bytes_read - before.bytes_read, precision=self.precision, first_order=self.lower.first_order,
+            factor_in_line_5=self.parts.has_factor,
         )  # fmt: skip
 
 

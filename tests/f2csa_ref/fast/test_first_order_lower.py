@@ -7,7 +7,7 @@ import pytest
 
 from f2csa_ref import OracleCall, objectives_of
 from f2csa_ref.fast import FastOracle
-from f2csa_ref.fast.first_order_lower import ConjugateLower, GradientLower, first_order_lower, solved_columns
+from f2csa_ref.fast.first_order_lower import ConjugateLower, GradientLower, first_order_lower, forget, solved_columns
 from f2csa_ref.fast.operators import Operator, Tally
 from f2csa_ref.fast.prepared_lower import DualLower
 from f2csa_ref.lower_level.solution import LowerLevelError
@@ -46,6 +46,20 @@ def test_few_dense_rows_the_pair_is_within_its_tolerance_and_takes_fewer_gradien
         taken += count, gradients.solve(*asked)[2]
     assert here.tally.hessian_factorisations == 3  # the exact oracle's own two, and this test's
     assert 2 * taken[0] < taken[1]
+
+
+def test_oracles_of_one_problem_share_what_is_solved_for_once_and_count_it_each():
+    here = oracle(5)
+    before = here.tally.products
+    one = ConjugateLower(here, TOL, STEPS)
+    taken = here.tally.products - before
+    other = ConjugateLower(here, TOL, STEPS)
+    assert other.spread is one.spread
+    assert here.tally.products == before + 2 * taken > before
+    forget(here.q)
+    anew = ConjugateLower(here, TOL, STEPS)
+    assert anew.spread is not one.spread
+    assert np.array_equal(anew.spread, one.spread)
 
 
 def test_bounds_and_no_rows_are_left_to_gradients():

@@ -104,6 +104,9 @@ def test_over_dense_rows_the_factor_of_m_leaves_line_5_hardly_a_step():
     )
     assert found.counts["grad_y_f"] <= 3 < single.counts["grad_y_f"]
     assert found.counts["hessian_factorisations"] == 0
+    said = "line 5's preconditioner is a factor of f_yy + alpha_1 g_yy"
+    assert said in found.notes
+    assert said not in single.notes
 
 
 def test_products_are_counted_and_fewer_from_a_warm_start():
