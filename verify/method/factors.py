@@ -133,7 +133,7 @@ class Factor:
     @property
     def is_one(self) -> bool:
         """Whether it changes nothing."""
-        return self == Factor()
+        return self.number == 1.0 and not self.symbol and self.rate == 1.0
 
     @property
     def shown(self) -> str:

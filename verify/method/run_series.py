@@ -89,13 +89,11 @@ class RunSeries:
 
         def kept(put: str, c: float) -> Vector:
             """The steps behind iterates that are put back somewhere after each; not a number where they are not."""
-            steps, there = [], played(names["g"])
-            for x, x_next, step in zip(names["x"], names["x_next"], there, strict=True):
-                space = {"x": (x + step)[None], "c": c, "o": names["path"][:1]}
-                made = np.asarray(eval(compiled(put), self.names, space))[0]
-                near = np.abs(made - x_next) <= CLOSE * (np.abs(made) + np.abs(x_next) + np.abs(step))
-                steps.append(np.where(near.all(), step, np.nan))
-            return np.array(steps).reshape(there.shape)
+            steps, x_next = self.value("played(g)"), names["x_next"]
+            space = {"x": names["x"] + steps, "c": c, "o": names["path"][:1]}
+            made = np.asarray(eval(compiled(put), self.names, space))
+            near = np.abs(made - x_next) <= CLOSE * (np.abs(made) + np.abs(x_next) + np.abs(steps))
+            return np.where(near.all(axis=1, keepdims=True), steps, np.nan)
 
         t = np.arange(1.0, len(names["z"]) + 1)[:, None]
         own = {"blocks": blocks, "within": within, "over": over, "played": played, "kept": kept, "t": t, "place": t[:M]}
