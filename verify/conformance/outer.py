@@ -75,7 +75,7 @@ class RecordedLoop:
     z: Vector
     g: Vector
 
-    @property
+    @cached_property
     def steps(self) -> Vector:
         """Δ_1, ..., Δ_T, shape (T, n)."""
         return np.diff(self.run.path, axis=0)

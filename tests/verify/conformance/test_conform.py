@@ -14,7 +14,7 @@ import pytest
 
 import verify
 from spec import REPAIRED, InvalidInputError, OuterParameters
-from tests.verify.conformance.subjects import OnlyHypergradient, RepairedOnly
+from tests.verify.conformance.subjects import OnlyEstimates, OnlyHypergradient, RepairedOnly
 from verify.campaign.plan import Task, perform
 from verify.checks.measuring.case import checks
 from verify.cli.exports import schemas
@@ -81,7 +81,7 @@ def test_a_right_implementation_conforms() -> None:
 
 
 def test_missing_stages_are_not_applicable_with_the_reason() -> None:
-    found = verify.conform(OnlyHypergradient(), claims=["bias-bound/T3", "solution-error/active-rows"])
+    found = verify.conform(OnlyEstimates(), claims=["bias-bound/T3", "solution-error/active-rows"])
     assert found.exit_code == 0
     missing = {stage.stage for stage in found.stages if stage.status == "not offered"}
     assert missing == {"lower_level", "activation", "penalty_minimiser", "runs", "optimise"}
@@ -327,7 +327,7 @@ def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "conform",
         "bias-bound/T3",
         "--python",
-        f"{HERE}:OnlyHypergradient",
+        f"{HERE}:OnlyEstimates",
         "--in-process",
         "--json",
         "--jobs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import verify
-from tests.verify.conformance.subjects import OnlyHypergradient
+from tests.verify.conformance.subjects import OnlyEstimates
 from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 
@@ -21,7 +21,7 @@ def test_the_first_stage_that_deviates_is_the_last_where_that_is_asked_for() -> 
 
 
 def test_the_first_claim_that_fails_is_the_last_where_that_is_asked_for() -> None:
-    class Drifts(OnlyHypergradient):
+    class Drifts(OnlyEstimates):
         """Right in every comparison of stages, and wrong from the first claim on."""
 
         asked = 0
@@ -48,7 +48,7 @@ def test_the_first_claim_that_fails_is_the_last_where_that_is_asked_for() -> Non
 
 
 def test_what_conforms_runs_to_its_end_whether_or_not_it_may_stop() -> None:
-    found = verify.conform(OnlyHypergradient(), claims=["bias-bound/T3"], exitfirst=True)
+    found = verify.conform(OnlyEstimates(), claims=["bias-bound/T3"], exitfirst=True)
     assert (found.exit_code, found.complete, found.exited) == (0, True, "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Moved(RecordedLoop):
 
     hidden: Vector
 
-    @property
+    @cached_property
     def steps(self) -> Vector:
         """Δ_1, ..., Δ_T, shape (T, n)."""
         return self.hidden
