@@ -14,7 +14,7 @@ from f2csa_ref.algorithm_2 import OuterState
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method
 from spec.claims import find
 from spec.exact import Vector
-from verify.campaign.run import run
+from tests import kept
 from verify.checks.experiments import convergence_runs
 from verify.checks.experiments.convergence_runs import LATE, _fall, apart, final_losses, steady_fall
 from verify.experiments.benchmark_problems import Course
@@ -44,7 +44,7 @@ def holds(check: Callable[[Any], Any], *, as_written: bool) -> list[bool]:
 
 @pytest.mark.parametrize("claim", ["convergence-experiment/stable"])
 def test_f2csa_falls_steadily_where_what_is_not_printed_is_chosen_well(claim: str) -> None:
-    results = run([claim], profile="ci").results
+    results = kept.run([claim], profile="smoke").results
     assert {r.reading for r in results} == {"repaired", *find(claim).literal_readings}
     assert {r.verdict for r in results} == {"SUPPORTED"}
 

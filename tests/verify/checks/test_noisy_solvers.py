@@ -36,7 +36,7 @@ class NoisySolver(ReferenceSubject):
 
 
 def judged(law, claim="inner-cost/samples-for-accuracy", instance="concave-upper"):
-    (result,) = own_results(claim, NoisySolver(law), instances=[instance])
+    (result,) = own_results(claim, NoisySolver(law), instances=[instance], profile="smoke")
     assert result.fault is None, result.fault
     return result
 
