@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -86,14 +87,21 @@ def test_a_copy_is_seen() -> None:
     assert not has_a_line(all_multiplied(ast.parse("h = q.A @ x - q.B @ y - q.b")))
 
 
-POINTS = [(probe, point) for probe in probes() if probe.call.draws is None and (point := point_of(probe)) is not None
-          and probe.call.reading.dual_term == "cancelled"]  # fmt: skip
+@cache
+def points() -> list[tuple[Probe, CallPoint]]:
+    return [
+        (probe, point)
+        for probe in probes()
+        if probe.call.draws is None
+        and (point := point_of(probe)) is not None
+        and probe.call.reading.dual_term == "cancelled"
+    ]
 
 
 @pytest.mark.parametrize(("space", "procedure", "line"), [("x", "line_6", "estimate"), ("y", "lagrangian", "gradient")])
 def test_the_lines_their_sums_and_the_formulas_over_rings_are_one(space: Space, procedure: str, line: str) -> None:
-    assert len(POINTS) > 20
-    for probe, c in POINTS:
+    assert len(points()) > 20
+    for probe, c in points():
         around = lagrangian(c.q, c.x, replace(probe.call, alpha=c.alpha))
         right = around.estimate(c.y) if space == "x" else around.gradient_y(c.y)
         names = Names(c, {})
@@ -123,13 +131,13 @@ def sizes(c: CallPoint) -> dict[str, int]:
 @pytest.mark.parametrize("kind", ["x", "y", "rows", "weights"])
 def test_every_term_has_the_shape_of_its_kind(kind: str) -> None:
     for name, term in TERMS[kind].items():
-        for _, c in POINTS[:5]:
+        for _, c in points()[:5]:
             assert c.value(term.formula).shape == (sizes(c)[kind],), name
 
 
 def test_groups_are_what_their_names_say() -> None:
     probe: Probe
-    for probe, c in POINTS:
+    for probe, c in points():
         parts = lagrangian(c.q, c.x, replace(probe.call, alpha=c.alpha)).terms(c.y)
         for name, part in (("∇_x f(x,ỹ)", parts["f"]), ("Aᵀ(ρ∘h(x,ỹ))", parts["penalty"] / c.alpha_2),
                            ("(∇_x g(x,ỹ) − ∇_x g(x,ỹ*))", parts["g_difference"] / c.alpha_1)):  # fmt: skip
