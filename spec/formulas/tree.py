@@ -55,9 +55,11 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """This part and all within it."""
-        yield self
-        for part in self.args:
-            yield from part.walk()
+        left = [self]
+        while left:
+            part = left.pop()
+            yield part
+            left += part.args[::-1]
 
     @property
     def is_order(self) -> bool:

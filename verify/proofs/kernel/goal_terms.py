@@ -55,13 +55,17 @@ class Terms:
     definitions: dict[str, str] = field(default_factory=dict)
     given: dict[str, Shape] = field(default_factory=dict)
     opaque: dict[str, tuple[str, str]] = field(default_factory=dict)
+    named: dict[Node, set[str]] = field(default_factory=dict, repr=False, compare=False)
+    """All quantities that formulas name, in their definitions, too."""
 
     def free_in(self, node: Node) -> tuple[str, ...]:
         """What of :data:`FREE` a formula depends on."""
         return tuple(name for name in FREE if name in self._names(node))
 
     def _names(self, node: Node) -> set[str]:
-        names: set[str] = set()
+        if node in self.named:
+            return self.named[node]
+        names = self.named[node] = set[str]()
         for part in node.walk():
             if part.kind == "quantity" and part.name not in names:
                 names.add(part.name)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from flint import fmpq_poly
@@ -61,6 +61,8 @@ class Signs(NamedTuple):
 
 
 EXACT_SIGNS = Signs(0, 0, 0)
+Begun: TypeAlias = tuple[RationalVector, RationalVector, RationalVector, Lagrangian[RationalVector], RationalVector]
+"""y_star, lam, rho, the penalty Lagrangian on them and its minimiser."""
 
 
 @dataclass(frozen=True)
@@ -166,12 +168,7 @@ class ErringPlace:
 
     def stages(self, text: StageText, signs: Signs) -> ErringStages:
         """All of Algorithm 1 under a text, its lines 3 and 5 erring with these signs."""
-        lower = self.family.lower
-        y_star = FUNCTIONS.vector(lower.y_star) + _powers([signs.y_star * v for v in self.inside], 3)
-        lam = FUNCTIONS.vector(lower.lam) + _powers([signs.lam * v for v in self.on_binding_rows], 3)
-        rho = self.weights(y_star, lam, text)
-        L = self.lagrangian(y_star, lam, rho)
-        y_min = L.minimiser()
+        y_star, lam, rho, L, y_min = self._before_line_5_errs(text, signs)
         if signs.y == 0:
             y = y_min
         elif text.inner_stop == "distance":
@@ -182,6 +179,22 @@ class ErringPlace:
         dual = {one: L.terms(y, dual_term=one)["dual"].reduced() for one in kept}
         parts = L.terms(y)
         return ErringStages(y_star, lam, rho, y_min, y, parts["f"], parts["g_difference"], parts["penalty"], dual)
+
+    def _before_line_5_errs(self, text: StageText, signs: Signs) -> Begun:
+        """Lines 3 and 4, and the minimiser, once for all ways to stop line 5 and signs of what it leaves."""
+        key = text._replace(inner_stop="gradient"), signs._replace(y=0)
+        if key not in self._begun:
+            lower = self.family.lower
+            y_star = FUNCTIONS.vector(lower.y_star) + _powers([signs.y_star * v for v in self.inside], 3)
+            lam = FUNCTIONS.vector(lower.lam) + _powers([signs.lam * v for v in self.on_binding_rows], 3)
+            rho = self.weights(y_star, lam, text)
+            L = self.lagrangian(y_star, lam, rho)
+            self._begun[key] = y_star, lam, rho, L, L.minimiser()
+        return self._begun[key]
+
+    @cached_property
+    def _begun(self) -> dict[tuple[StageText, Signs], Begun]:
+        return {}
 
     def bias(self, stages: ErringStages, dual_term: DualTerm) -> RationalVector:
         """The estimate less the gradient of F, or less the first of the pieces' gradients."""

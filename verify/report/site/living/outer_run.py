@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.reading import DualTerm
-from verify.report.site.living.erring_stages import ErringPlace, StageText
+from verify.report.site.living.erring_stages import ErringPlace, ErringStages, Signs, StageText
 from verify.report.site.living.living_texts import RunText, living_texts
 from verify.report.site.living.states_of_alpha import NO_ERRORS, PAIRINGS, SIGMA, State, states_at
 from verify.truth.algebra.rational_functions import RationalVector
@@ -51,13 +51,24 @@ class LivingRun:
         signs = self.states[dual_term, text].signs
 
         def at(x: int) -> RationalVector:
-            return self.place(x).stages(text or NO_ERRORS, signs).estimate(dual_term)
+            return self._stages(x, text or NO_ERRORS, signs).estimate(dual_term)
 
         fixed, slope = at(0).reduced(), (at(1) - at(0)).reduced()
         for x in self.text.view:
             if not all(top.is_zero() for top in (at(x) - fixed - slope.times(x)).numerators):
                 raise ArithmeticError(f"the answer at x = {x} does not follow from those at 0 and 1")
         return fixed, slope
+
+    def _stages(self, x: int, text: StageText, signs: Signs) -> ErringStages:
+        """All of Algorithm 1 at a point, once for all dual terms."""
+        asked = x, text, signs
+        if asked not in self._known:
+            self._known[asked] = self.place(x).stages(text, signs)
+        return self._known[asked]
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, StageText, Signs], ErringStages]:
+        return {}
 
     def variances(self) -> dict[Pairing, RationalVector]:
         """The variance of one sample at every x, one entry each."""
@@ -68,10 +79,16 @@ class LivingRun:
 
     def place(self, x: Fraction | int) -> ErringPlace:
         """The problem at a point; refused where its row does not bind."""
-        family = PenaltyFamily.at(self._problem, (Fraction(x),))
-        if family.lower.strictly_active != (0,):
-            raise InvalidInputError("x", "must be where the row binds", str(x))
-        return ErringPlace("run", family, ())
+        if x not in self._places:
+            family = PenaltyFamily.at(self._problem, (Fraction(x),))
+            if family.lower.strictly_active != (0,):
+                raise InvalidInputError("x", "must be where the row binds", str(x))
+            self._places[x] = ErringPlace("run", family, ())
+        return self._places[x]
+
+    @cached_property
+    def _places(self) -> dict[Fraction | int, ErringPlace]:
+        return {}
 
     @cached_property
     def _problem(self) -> Quadratic:
