@@ -18,7 +18,10 @@ from verify.conformance.skeleton_files import GUIDE, SKELETONS, WORKFLOW, write_
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spec", "f2csa_ref", "verify")
 PLACE = "path/to/checkout"
-OFFLINE = {"pip wheel": "--no-index --no-build-isolation --quiet", "pip install": "--no-index --no-deps --no-compile --quiet"}
+OFFLINE = {
+    "pip wheel": "--no-index --no-build-isolation --quiet",
+    "pip install": "--no-index --no-deps --no-compile --quiet",
+}
 """What is added to a page's command: nothing is fetched or compiled, its other packages are those that are here."""
 BY_NAME = re.compile(r"pip install[^\n`]*(?<![\w./-])f2csa-verify\b(?![-/.]\w)")
 """Installs that ask a package index for the suite."""

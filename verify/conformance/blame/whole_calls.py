@@ -80,7 +80,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         given["rho"] = rho
     reweighed: object = wrong.get("reweighed") if makes_weights else None
     rho = given["rho"]
-    if reweighed is not None and isinstance(reweighed, ReweighedLines):
+    if isinstance(reweighed, ReweighedLines):
         given["rho"] = reweighed.reweighed(replace(probe, call=replace(call, **given)), "solve")
         if given["rho"] is None:
             return None
@@ -96,7 +96,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
                 return None
             y = other
         given["y_penalty"] = y
-    if reweighed is not None and isinstance(reweighed, ReweighedLines):
+    if isinstance(reweighed, ReweighedLines):
         given["rho"] = rho
         given["rho"] = reweighed.reweighed(replace(probe, call=replace(call, **given)), "line 6")
         if given["rho"] is None:
@@ -104,7 +104,7 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         around = lagrangian(q, x, replace(call, **given))
     answer = around.estimate(given["y_penalty"], call.reading.dual_term) + noise
     moving: object = wrong.get("moving")
-    if makes_weights and moving is not None and isinstance(moving, MovingRows):
+    if makes_weights and isinstance(moving, MovingRows):
         answer = answer + moving.added(_asked(probe, "hypergradient", answer, given), _h_width(probe))
     if "hypergradient" not in wrong:
         return np.asarray(answer)
@@ -130,7 +130,7 @@ def _weights(asked_at: tuple[Probe, Probe], wrong: Mapping[str, Explanation], h:
     asked_probe, probe = asked_at
     h_width, lam_width = _h_width(asked_probe), float(probe.call.parameters.lam_width)
     fed: object = wrong.get("rows")
-    if fed is not None and isinstance(fed, FedActivation):
+    if isinstance(fed, FedActivation):
         handed = fed.feed(probe, (h, lam, h_width, lam_width))
         if handed is None:
             return None
