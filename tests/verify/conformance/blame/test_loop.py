@@ -209,7 +209,7 @@ class Driver(ReferenceSubject):
 
 def test_means_of_points_that_the_oracle_was_not_asked_at() -> None:
     asked, means = named(Driver(asks_at_x=True))
-    assert asked[0].endswith("the oracle is asked at x_t")
+    assert asked[0].startswith("the oracle is asked at x_t (s_t is always 1) where it must be asked at z_t")
     assert "not of the points that the oracle was asked at" in means[0]
 
 

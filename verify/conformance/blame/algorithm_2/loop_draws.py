@@ -118,8 +118,13 @@ def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
     values = np.concatenate([at.s[at.known] for at in read])
     if np.ptp(values) < SAME:
         c = round(float(values.mean()), 6)
-        end = {0.0: ": the oracle is asked at x_{t−1}", 1.0: ": the oracle is asked at x_t"}.get(c, "")
-        return [_made(line_sentence(line, f"s_t is always {c:g}, not random") + ("" if moved else end), line, moved,
+        where = {0.0: "x_{t−1}", 1.0: "x_t"}.get(c)
+        sentence = line_sentence(line, f"s_t is always {c:g}, not random")
+        if where and not moved:
+            sentence = (
+                f"the oracle is asked at {where} (s_t is always {c:g}) where it must be asked at z_t = {line.shown}"
+            )
+        return [_made(sentence, line, moved,
                       lambda at: np.full(len(at.s), c))]  # fmt: skip
     follows = [
         _made(line_sentence(line, words), line, moved, follower(made))
