@@ -43,11 +43,11 @@ def clip_at_zero(case: Case) -> Measurement:
     met = [plus((ZERO, ZERO), answer, -ETA) for answer in ANSWERS]
     if case.as_written:
         undefined = sum(scale(v, D) is None for v in met)
-        found = exactly("number of vectors without a clipped one", undefined)
-        return Measurement((found,), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector.")
+        return Measurement(
+            brought(case, (undefined,)), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector."
+        )
     longest = max(extended(v, D) * square(v) for v in met)
-    name = "largest ‖clip(v)‖²/D² over all v, number 0 among them"
-    return Measurement((exactly(name, longest / D**2, "<=", 1),))
+    return Measurement(brought(case, (longest,), D=D))
 
 
 def steps(answers: Sequence[Fraction]) -> list[Fraction]:

@@ -21,7 +21,7 @@ from verify.truth.algebra.reals import ExactReal
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError, holds
 from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
-from verify.truth.propositions.sites import FREE, Site, Stated
+from verify.truth.propositions.sites import FREE, PLAIN, WHOLE, Site, Stated
 from verify.truth.propositions.valuation import Place, value_of
 from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 
@@ -149,7 +149,11 @@ def brought(
     node = find(case.claim).assertion(case.reading_name).proposition
     if node is None:
         raise ValueError(f"{case.claim} has no formula under {case.reading_name}")
-    place = premises_site_of(case).at(NOWHERE, choices_of(case))
+    where = premises_site_of(case)
+    unsaid = names_within(node) & {*PLAIN, *WHOLE} - given.keys() if isinstance(where, Site) else ()
+    if unsaid:
+        raise ValueError(f"{case.claim}: no problem determines {min(unsaid)}, and the check does not say")
+    place = where.at(NOWHERE, choices_of(case))
 
     def there(values: Sequence[Fraction | int | ExactReal]) -> Place:
         told = {**dict(zip(words_observed(node), values, strict=True)), **given}
