@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-import daqp
 import numpy as np
 
 from f2csa_ref import scipy_late as sp
+from f2csa_ref.lower_level.active_set import prepared_daqp
 from f2csa_ref.lower_level.pivoting import solve_box
 from f2csa_ref.lower_level.proximal import PROXIMAL_FROM, installed, proximal_program
 from f2csa_ref.lower_level.solution import (
@@ -146,37 +146,36 @@ def _factored(q: QuadraticObjectives, W: Matrix) -> _System | None:
     return np.asarray(spread), np.asarray(R), _extended[q], W.astype(np.longdouble)
 
 
-PRIMAL_TOL = 1e-12
-"""Infeasibility daqp accepts, relative to the scaled rows; its default 1e-6 loses active rows."""
-SINGULAR_TOL = 1e-16
-"""Squared distance below which daqp takes a row for dependent; its default mistakes near for exact dependence."""
-
 _OPTIMAL, _INFEASIBLE = 1, -1
 
 
 class ScaledProgram:
-    """½ yᵀHy + cᵀy over B y >= r for one H, positive definite, of norm about 1, and one B, scaled to unit rows."""
+    """½ yᵀHy + cᵀy over B y >= r for one H, positive definite, of norm about 1, and one B, scaled to unit rows.
 
-    def __init__(self, H: Matrix, B: Matrix) -> None:
+    ``condition`` is given where many programs with this H follow: it bounds H's.
+    """
+
+    def __init__(self, H: Matrix, B: Matrix, *, condition: float = math.inf) -> None:
         lengths = np.linalg.norm(B, axis=1)
         self.H, self.empty = H, lengths == 0
         self.some_empty = bool(self.empty.any())
         self.scale = np.where(self.empty, 1.0, lengths)
         self.rows = -B / self.scale[:, None]
+        self._daqp = prepared_daqp(H, self.rows, condition)
 
     def solve(self, c: Vector, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
         """As :func:`solve_program`."""
-        H, rows, scale = self.H, self.rows, self.scale
+        rows, scale = self.rows, self.scale
         upper = -r / (scale * size)
         if self.some_empty:
             if (self.empty & (r > 0)).any():
                 raise _infeasible(x)
             upper[self.empty] = 1.0
         if len(c) >= PROXIMAL_FROM and installed():
-            found = proximal_program(H, c / size, rows, upper)
+            found = proximal_program(self.H, c / size, rows, upper)
             if found is not None:
                 return found[0] * size, found[1] * size / scale
-        y, _, flag, info = daqp.solve(H, c / size, rows, upper, primal_tol=PRIMAL_TOL, sing_tol=SINGULAR_TOL)
+        y, lam, flag, iterations = self._daqp(c / size, upper)
         if flag == _INFEASIBLE:
             if not allowed(rows, upper):
                 raise _infeasible(x)
@@ -184,10 +183,8 @@ class ScaledProgram:
                 "daqp took the rows for infeasible, which they are not: g or the rows are too ill-conditioned for it"
             )
         if flag != _OPTIMAL:
-            raise LowerLevelError(
-                f"daqp stopped with exit flag {flag} after {info['iterations']} iterations{_hint(len(c))}"
-            )
-        return y * size, info["lam"] * size / scale
+            raise LowerLevelError(f"daqp stopped with exit flag {flag} after {iterations} iterations{_hint(len(c))}")
+        return y * size, lam * size / scale
 
 
 def solve_program(H: Matrix, c: Vector, B: Matrix, r: Vector, *, size: float, x: Vector) -> tuple[Vector, Vector]:
@@ -207,7 +204,7 @@ def _scaled(q: QuadraticObjectives) -> ScaledProgram:
     """The program of the lower level in units of C_g, kept of a problem."""
     known = _programs.get(q)
     if known is None:
-        known = _programs[q] = ScaledProgram(q.g_yy / q.C_g, q.B)
+        known = _programs[q] = ScaledProgram(q.g_yy / q.C_g, q.B, condition=q.C_g / q.mu_g)
     return known
 
 
@@ -245,7 +242,7 @@ def solve_smooth(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevel
     """
     q = objectives
     r = q.A @ x - q.b
-    projection = ScaledProgram(np.eye(q.m), q.B)
+    projection = ScaledProgram(np.eye(q.m), q.B, condition=1.0)
     reach = distance_to_rows(q, r)
     y = v = np.zeros(q.m)
     momentum, since_best = 1.0, 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from f2csa_ref import LowerLevelError, lower_level
-from f2csa_ref.lower_level import proximal
+from f2csa_ref.lower_level import active_set, proximal
 from spec import Generated
 
 # The package's attribute of this name is the function.
@@ -32,7 +32,8 @@ def test_without_it_daqp_answers_and_where_daqp_gives_up_the_extra_is_named(smal
     monkeypatch.setattr(exact, "installed", lambda: False)
     problem = Generated(family="coupled-rows", n=8, p=3, seed=1)
     assert lower_level(problem, np.ones(8)).kkt_residual <= 1e-12
-    monkeypatch.setattr(exact.daqp, "solve", lambda *a, **k: (None, 0.0, -4, {"iterations": 7}))
+    answer = (None, 0.0, -4, {"iterations": 7, "lam": None})
+    monkeypatch.setattr(active_set.daqp, "solve", lambda *a, **k: answer)
     with pytest.raises(LowerLevelError, match="exit flag -4 after 7 iterations; the extra `proxsuite`"):
         lower_level(problem, np.ones(8))
 
