@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spec.formulas.display import latex, plain_text
 from spec.formulas.quantities import load_quantities
-from spec.formulas.statements import choices_within, names_within, parse_formula
+from spec.formulas.statements import choices_within, names_within, parse_formula, words_observed
 from spec.formulas.tree import Node, Quantity
 
 __all__ = [
@@ -20,4 +20,5 @@ __all__ = [
     "names_within",
     "parse_formula",
     "plain_text",
+    "words_observed",
 ]

@@ -136,6 +136,8 @@ class _Printer:
         match node.name:
             case "norm":
                 return style.norm.format(args[0])
+            case "row_squares":
+                return style.norm.format(f"{args[0]}_i") + ("^{2}" if self.tex else "²")
             case "abs" | "count":
                 return f"|{args[0]}|"
             case "sqrt":

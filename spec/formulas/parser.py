@@ -3,7 +3,7 @@
 ``^`` is a power (Python's binds looser than ``+``, so it becomes ``**`` before parsing), ``@`` a product of matrices,
 ``.T`` a transpose, ``v[active]`` the rows of a set, ``v * w`` of two vectors their product entry by entry; ``O(...)``,
 ``Omega(...)`` and ``Theta(...)`` stand on the right of ``<=``, ``>=`` and ``==``. ``observed("words")`` is a number
-that a check brings from the program under test.
+that a check brings: of the program under test, of a law or a run, or of what was read.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Reader:
                         raise self.refused("and, or must join statements", shape_words(part.shape))
                 return Node("logic", "and" if isinstance(tree.op, ast.And) else "or", parts, TRUTH)
             case ast.Call(func=ast.Name(id="observed"), args=[ast.Constant(value=str() as words)], keywords=[]):
-                return Node("observed", words, (), ())
+                return Node("observed", words.replace("**", "^"), (), ())
             case ast.Call(func=ast.Name(id=name), keywords=[]):
                 return self._call(name, tuple(self._node(part) for part in tree.args))
         raise self.refused("uses what the language has not", ast.unparse(tree))

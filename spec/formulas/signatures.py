@@ -64,6 +64,7 @@ SIGNATURES: dict[str, Signature] = {
     "eig_max": _of_one(is_square),
     "det": _of_one(is_square),
     "rank": _of_one(is_matrix),
+    "row_squares": _of_one(is_matrix, lambda s: s[:1]),
     "sum": _of_one(is_vector),
     "count": _of_one(lambda s: s == ROWS),
     "sqrt": _number_to(()),
@@ -84,6 +85,6 @@ SIGNATURES: dict[str, Signature] = {
     **{name: _number_to(ORDER) for name in ORDERS},
 }
 """``norm`` of a vector is Euclidean, of a matrix spectral; ``clip`` cuts entries to [0, 1], ``positive`` at 0,
-``inside`` is 1 for those in (0, 1), else 0;
+``inside`` is 1 for those in (0, 1), else 0; ``row_squares`` of a matrix are the squared lengths of its rows;
 ``sup(number, e)`` is the largest value over errors e of length at most 1; ``beside`` and ``above`` join blocks;
 ``all(v >= 0)`` is of each entry."""

@@ -43,6 +43,11 @@ def names_within(node: Node) -> frozenset[str]:
     return frozenset(names)
 
 
+def words_observed(node: Node) -> tuple[str, ...]:
+    """What checks bring to a formula, in the order in which it first names it; with any, no place alone decides it."""
+    return tuple(dict.fromkeys(part.name for part in node.walk() if part.kind == "observed"))
+
+
 @lru_cache(maxsize=4096)
 def choices_within(node: Node) -> tuple[str, ...]:
     """Every choice of the paper's that some quantity in it is defined by, in the order of the table."""

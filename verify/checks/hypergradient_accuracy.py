@@ -11,6 +11,7 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
+from verify.checks.measuring.formula_evidence import right_side
 from verify.checks.measuring.pair_laws import PAIR_LAWS, part_of_pair
 from verify.checks.measuring.premises import additive, at_truth, estimate, regular_truth
 from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, SampleSetting, second_moment
@@ -125,10 +126,9 @@ def decomposition(case: Case) -> Measurement:
     if not case.as_written:
         require_noise(setting, variance)
     law = SquareLaw((variance / n,) * n, (bias**2, *(0.0,) * (n - 1)))
-    factor = 2 if case.as_written else 1
     decision = SquareBound(
         f"mean squared error at N_g = {N_g}", case.share, law=law, relation="<=" if case.as_written else "==",
-        predicted=factor * (variance + bias**2), wanted=0.2,
+        predicted=right_side(case.claim, case, variance, bias**2), wanted=0.2,
         context={"alpha": PREASYMPTOTIC, "variance": variance, "squared bias": bias**2},
     )  # fmt: skip
     errors = setting.sampler(block=FEW, around=truth.grad_F)

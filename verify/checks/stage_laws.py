@@ -12,13 +12,12 @@ from fractions import Fraction
 from itertools import product
 
 from spec.atlas import Instance
-from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
+from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
     Law,
     LawOutcome,
-    exactly,
     mean,
     mean_square,
     minus,
@@ -28,10 +27,12 @@ from verify.checks.measuring.finite_laws import (
     units,
     variance,
 )
+from verify.checks.measuring.formula_evidence import brought
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
+from verify.truth.algebra.reals import ExactReal
 from verify.truth.geometry import quadratic_of
 from verify.truth.stages import DEFAULT_LAM_WIDTH
 from verify.verdict import NoEvidenceError
@@ -92,15 +93,14 @@ def final_samples(case: Case) -> Measurement:
     draws = signs(len(stages[0].value), 1)
     # The side on which line 3 ends is that of the draw which line 6 uses again, or of another.
     joint = [(s, z) for (i, s), (j, z) in product(enumerate(stages), enumerate(draws)) if i == j or not case.as_written]
-    off = ZERO
+    off = list[tuple[Fraction]]()
     for stage in stages:
         given = [z for s, z in joint if s is stage]
         total = sum((z.weight for z in given), ZERO)
         around = mean([LawOutcome(z.weight / total, plus(stage.value, z.value, SIGMA)) for z in given])
-        off = max(off, square(minus(around, stage.value)))
-    name = "largest squared distance of the mean given the stages from ∇_xL(x, ỹ)"
+        off.append((square(minus(around, stage.value)),))
     reused = "ỹ* has seen the draw" if case.as_written else "ỹ* has seen other draws"
-    return Measurement((exactly(name, off),), {"stages": reused})
+    return Measurement(brought(case, *off), {"stages": reused})
 
 
 def _rare(oracle: ExactOracle, probability: Fraction, *, of_the_pair: bool) -> Iterator[list[tuple[Fraction, Vector]]]:
@@ -194,12 +194,10 @@ def deterministic(case: Case) -> Measurement:
     """How far apart the means given two admitted outcomes of ỹ* lie; repaired, the average over them against E."""
     stages = _off_surely(ExactOracle.at(case.instance, ALPHA))
     if case.as_written:
-        apart = _length(square(minus(stages[0].value, stages[1].value)))
-        found = compare("distance of two means given admitted stages", apart, "==", 0.0)
+        apart = ExactReal.of(square(minus(stages[0].value, stages[1].value))).sqrt()
     else:
-        apart_squared = square(minus(mean(_sampled(stages, ENUMERATED[-1])), mean(stages)))
-        found = exactly("squared distance of the full mean from the average over stages", apart_squared)
-    return Measurement((found,), note="ỹ* is y* ± α³ along one coordinate, each half the time.")
+        apart = ExactReal.of(square(minus(mean(_sampled(stages, ENUMERATED[-1])), mean(stages))))
+    return Measurement(brought(case, (apart,)), note="ỹ* is y* ± α³ along one coordinate, each half the time.")
 
 
 @check("hypergradient-accuracy/mean-squared-identity", instances=INSTANCES)
@@ -208,9 +206,8 @@ def mean_squared_identity(case: Case) -> Measurement:
     oracle = ExactOracle.at(case.instance, ALPHA)
     law = _sampled(_off_surely(oracle), ENUMERATED[-1])
     bias, total = square(minus(mean(law), oracle.grad_F)), mean_square(law, oracle.grad_F)
-    identity = exactly("mean squared error less variance less squared bias", total - variance(law) - bias)
     values: dict[str, float | str] = {"mean squared error": float(total), "variance": float(variance(law))}
-    return Measurement((identity,), values | {"squared bias": float(bias)})
+    return Measurement(brought(case, (total, variance(law), bias)), values | {"squared bias": float(bias)})
 
 
 @check("hypergradient-accuracy/jensen", instances=INSTANCES)
@@ -225,12 +222,8 @@ def jensen(case: Case) -> Measurement:
     b = minus(around, oracle.grad_F)
     noises = [[LawOutcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
     if case.as_written:
-        return Measurement(
-            (exactly("least factor of ‖a‖² + ‖b‖² that serves every run", run_factor(noises, b), "==", 2),)
-        )
-    low, high = mean_factors(noises, b)
-    name = "factor of E‖a‖² + ‖b‖² that E‖a + b‖² is"
-    return Measurement((exactly(f"least {name}", low, "==", 1), exactly(f"largest {name}", high, "==", 1)))
+        return Measurement(brought(case, (run_factor(noises, b),)))
+    return Measurement(brought(case, *((found,) for found in mean_factors(noises, b))))
 
 
 def two_sided(b: Vector) -> list[LawOutcome]:

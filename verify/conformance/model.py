@@ -164,7 +164,7 @@ def _verdict(found: Conformance) -> str:
 def _diagnosis(found: Conformance) -> Iterator[str]:
     """What is wrong, stage by stage, largest effect first."""
     if not found.diagnoses and found.first is not None:
-        yield "What it is was not looked into: the asking ended before (--seconds)."
+        yield "What it is was not looked into: the asking ended before that."
         yield ""
     lines, several = found.trace or Trace(), len(found.diagnoses) > 1
     if several:

@@ -303,7 +303,7 @@ def _optimised(seen: Seen) -> StageFinding:
     first = wrong[0]
     return StageFinding(
         stage="optimise", status="diverges", diverging=len(wrong), **numbers,
-        sentence=f"Its {first.part} are off on {first.trial}: {first.said}.",
+        sentence=f"Its {first.part} {'is' if first.part == 'start' else 'are'} off on {first.trial}: {first.said}.",
         divergence=Divergence(probe=first.trial, what=first.sentence, expected=first.expected, got=first.got,
                               excess=first.excess),
     )  # fmt: skip

@@ -63,3 +63,16 @@ def plainest(met: Sequence[Met], rule: str) -> float | None:
         if least <= value < most:
             return value
     return least
+
+
+def plainest_between(low: float, high: float) -> float:
+    """The number of fewest digits from low to high, both positive; a power of ten where there is one."""
+    ten = float(f"{10.0 ** np.floor(np.log10(high)):.0e}")
+    if low <= ten <= high:
+        return ten
+    for digits in range(1, DIGITS + 1):
+        unit = 10.0 ** (np.floor(np.log10(high)) - digits + 1)
+        value = float(f"{np.floor(high / unit * (1 + 1e-12)) * unit:.{digits - 1}e}")
+        if low <= value <= high:
+            return value
+    return float(np.sqrt(low * high))

@@ -78,7 +78,7 @@ UPDATED_FIRST = LineEdit("eta * g", "g_t", "Δ is updated before x moves, with t
 """Line 7 before line 8: it makes Δ_t, the first one too."""
 WHOLE_WAY = LineEdit("x_next - first(x)", "(x_t − x_0)", "the whole way is used in place of the previous step")
 MIDDLES = LineEdit("(x + x_next) / 2", "", "the segments' middles instead of the queried points z_t")
-EARLY = LineEdit("ahead(z)", "", "the queried points one step early, z_{t+1}")
+EARLY = LineEdit("ahead(z)", "", "the points asked at one step later, z_{t+1}")
 *MOVES, LATE_MOVE = EDITS["moves"]
 """The last makes the iterates that a late g makes, and its last step never shows."""
 SHOWN_BY_QUERIES = EDITS["moves_that_queries_show"]

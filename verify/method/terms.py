@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import partial
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ def another(M: Vector, other: Vector) -> Vector:
 TERM_FUNCTIONS: Space = FUNCTIONS | {
     "roll": np.roll, "sign": np.sign, "arange": np.arange, "lengths": lengths, "eye": np.eye, "triu": np.triu,
     "tril": np.tril, "sort": np.sort, "turned": turned, "another": another,
-    "cumsum": np.cumsum, "tanh": np.tanh, "round": np.round,
+    "cumsum": np.cumsum, "tanh": np.tanh, "round": np.round, "norm_2": partial(np.linalg.norm, ord=2),
 }  # fmt: skip
 """What a term's formula may call."""
 
@@ -76,6 +77,8 @@ HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
 """What the activation is handed otherwise."""
 ANSWERS: dict[str, dict[str, Term]] = {name: _read(table) for name, table in _TABLES.pop("answers").items()}
 """What may become of an answer ``v``: of any, or of the penalty minimiser."""
+HESSIANS: dict[str, dict[str, str]] = _TABLES.pop("hessians")
+"""What stands for a part of the Hessian, by part and for any part ``M``; the right one has no name."""
 WIDTHS: dict[str, dict[str, str]] = _TABLES.pop("widths")
 """Widths that the activation is handed otherwise."""
 EXCHANGES: dict[str, dict[str, tuple[float, Any]]] = _TABLES.pop("exchanges")

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from spec.atlas import find
 from spec.claims import find as statement
 from spec.formulas import parse_formula
 from tests.verify.checks.asking import case_of, verdict
-from verify.checks.measuring.formula_evidence import exact_evidence, right_side, site_of
+from verify.checks.measuring.case import checks
+from verify.checks.measuring.formula_evidence import brought, exact_evidence, right_side, site_of
 from verify.truth.geometry import quadratic_of
 from verify.truth.propositions.deciding import at_each, in_the_limit
 from verify.truth.propositions.sites import Site
+from verify.truth.propositions.valuation import value_of
 from verify.verdict import Verdict
 
 EVERYWHERE = ("convergence-experiment/gradients-in-x", "inner-loop-remark/penalty-solve")
@@ -71,6 +75,60 @@ def test_no_step_size_gives_a_smaller_regret_bound_than_the_repaired_one():
     for other in ("eta", "D / sqrt(M)", "4 * D / sqrt(moment_bound * M)"):
         node = parse_formula(f"{best} <= {bound.format(other)}")
         assert all(outcome.holds for outcome in at_each(node, on("kink"), [Fraction(1)]))
+
+
+def sides(found):
+    return [(item.measured, item.relation, item.predicted, item.holds) for item in found]
+
+
+def test_a_formula_decides_the_numbers_that_a_check_brings():
+    case = case_of("goldstein-convergence/error-names", "repaired", "kink")
+    given = {"eta": Fraction(1, 2), "D": Fraction(1, 4), "oracle_variance": 2, "oracle_bias": 1}
+    noise, bias = brought(case, (Fraction(1, 2), Fraction(1, 3)), **given)
+    assert sides((noise, bias)) == [(0.5, "==", 0.5, True), (1 / 3, "==", 0.5, False)]
+    with pytest.raises(ValueError, match="error-names: no problem determines oracle_variance"):
+        brought(case, (0, 0), eta=1, D=1, oracle_bias=1)
+    with pytest.raises(ValueError, match="zip"):
+        brought(case, (0,), **given)
+
+
+def test_of_several_places_the_one_that_fails_is_shown():
+    case = case_of("goldstein-convergence/estimate-split", "repaired", "kink")
+    (alike,) = brought(case, (3, 1, 2), (0, 1, -1))
+    (other,) = brought(case, (3, 1, 2), (1, 1, -1), (5, 2, 3))
+    assert sides((alike, other)) == [(0.0, "==", 0.0, True), (1.0, "==", 0.0, False)]
+
+
+def test_numbers_that_are_alike_as_doubles_alone_are_told_apart():
+    close = 1 + Fraction(1, 10**30)
+    for claim, reading, values in (
+        ("hypergradient-accuracy/jensen", "repaired", (close,)),
+        ("goldstein-convergence/orthogonality", "as-written", (2, 2 - close, 1)),
+        ("background/nonsmooth", "repaired", (2 - close,)),
+    ):
+        (found,) = brought(case_of(claim, reading, checks()[claim].instances[0]), values)
+        assert not found.holds
+        assert abs(found.measured - found.predicted) == pytest.approx(1e-30, rel=1e-6)
+
+
+def test_the_length_of_a_row_is_that_of_doubles():
+    node, where = parse_formula("sqrt(max(row_squares(jac_h))) <= jac_bound / 2"), on("random-2x3x4")
+    (found,) = at_each(node, where, [Fraction(1)])
+    rows = np.hstack([where.problem.arrays.A, where.problem.arrays.B])
+    assert found.left == pytest.approx(np.linalg.norm(rows, axis=1).max())
+    assert not found.holds
+    doubles = value_of(node.args[0], where.at(Fraction(1), doubles=True))
+    assert abs(float(doubles) - found.left) <= float(doubles.bound)
+
+
+def test_without_the_change_of_y_the_bound_on_F_is_too_small():
+    assert all(outcome.holds for outcome in lipschitz("abs(F - F_other) <= (L_fx + L_fy * L_y) * norm(x - x_other)"))
+    assert not all(outcome.holds for outcome in lipschitz("abs(F - F_other) <= L_fx * norm(x - x_other)"))
+
+
+def lipschitz(formula):
+    for seed in range(4):
+        yield from at_each(parse_formula(formula), replace(on("toy1"), seed=seed), [Fraction(1)])
 
 
 def test_the_reach_of_a_block_is_the_formulas():

@@ -8,6 +8,7 @@ import pytest
 
 from spec.atlas import find
 from spec.claims import find as statement
+from tests.verify.checks.asking import case_of
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, under, verdict
 from verify.checks.goldstein_convergence import second_moment, splits
 from verify.checks.lagrangian_gradient import weights_in_x
@@ -57,9 +58,10 @@ def test_neither_part_of_the_regret_can_be_missing(step, made, reading):
         [(Fraction(0), one, other) for _, one, other in found],
         [(whole, one, other / 2) for whole, one, other in found],
     ]
+    case, names = case_of(claim, reading, "kink"), ("sum", "one", "other")
     for parts in wrong:
-        assert decided(claim, reading, splits.judged(parts, "sum", ("one", "other"))) is REFUTED
-    assert decided(claim, reading, splits.judged(found, "sum", ("one", "other"))) is SUPPORTED
+        assert decided(claim, reading, splits.judged(case, parts, names)) is REFUTED
+    assert decided(claim, reading, splits.judged(case, found, names)) is SUPPORTED
 
 
 def test_runs_cross_the_kink_and_their_reference_points_depend_on_the_noise(monkeypatch):
@@ -67,11 +69,12 @@ def test_runs_cross_the_kink_and_their_reference_points_depend_on_the_noise(monk
     later = {splits._against([step.slope for step in steps[splits.M :]]) for _, steps in splits.runs()}
     assert later == {splits.D, -splits.D}
     # Blocks that leave steps out do not add up, nor does the gradient at one point of a segment in place of its mean.
+    case = case_of("goldstein-convergence/regret-split", "repaired", "kink")
     monkeypatch.setattr(splits, "_blocks", lambda steps: [steps[: splits.M]])
-    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(None)) is REFUTED
+    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(case)) is REFUTED
     monkeypatch.undo()
     monkeypatch.setattr(splits, "_mean_slope", lambda start, stop: splits._slope(start))
-    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(None)) is REFUTED
+    assert decided("goldstein-convergence/regret-split", "repaired", splits.regret_split(case)) is REFUTED
 
 
 @pytest.mark.parametrize("reading", ["as-written", "repaired"])
@@ -87,14 +90,15 @@ def test_only_the_conditional_mean_leaves_no_cross_term(reading):
     instance = find("two-of-three")
     oracle = second_moment.ExactOracle.at(instance, second_moment.ORTHOGONAL_ALPHA)
     law = [second_moment.LawOutcome(Fraction(1), oracle.estimate())]
-    right = second_moment.parted([law], [mean(law)], "==")
+    case = case_of("goldstein-convergence/orthogonality", reading, "two-of-three")
+    right = second_moment.parted(case, [law], [mean(law)])
     assert decided("goldstein-convergence/orthogonality", reading, right) is SUPPORTED
-    relation = "<=" if reading == "as-written" else "=="
     # Around a centre beyond the mean the cross term is positive: the sum is smaller than the second moment.
     centre = tuple(v / 2 for v in mean(law))
-    wrong = second_moment.parted([law], [centre], relation)
+    wrong = second_moment.parted(case, [law], [centre])
     assert decided("goldstein-convergence/orthogonality", reading, wrong) is REFUTED
-    around = second_moment.parted([law], [oracle.grad_F], "==")
+    repaired = case_of("goldstein-convergence/orthogonality", "repaired", "two-of-three")
+    around = second_moment.parted(repaired, [law], [oracle.grad_F])
     assert decided("goldstein-convergence/orthogonality", "repaired", around) is REFUTED
     assert around.values["E‖centre‖²"] > 0
 

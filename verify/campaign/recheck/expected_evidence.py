@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 
 from spec.claims import find as find_claim
-from spec.formulas import plain_text
+from spec.formulas import plain_text, words_observed
 from verify.checks.measuring.identity import PREMISE
 from verify.evidence.budget import Share
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Evidence, PremiseEvidence
@@ -83,7 +83,7 @@ def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] |
 def _without_formula(result: Result, expected: Iterable[str]) -> list[str]:
     """What is expected but for what the statement's formula decides: that stands beside the reference's alone."""
     node = find_claim(result.claim).assertion(result.reading).proposition
-    if node is None or node.kind != "relation":
+    if node is None or node.kind != "relation" or words_observed(node):
         return list(expected)
     texts = f" of {plain_text(node)}", f" of {plain_text(node.args[0])}"
     exact = "(symbolic)", "(certified)"

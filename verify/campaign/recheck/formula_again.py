@@ -9,7 +9,7 @@ from fractions import Fraction
 from spec import Holder, Problem
 from spec.atlas import find as find_instance
 from spec.claims import find as find_claim
-from spec.formulas import Node, plain_text
+from spec.formulas import Node, plain_text, words_observed
 from verify.evidence.model import RateEvidence
 from verify.report.model import Result
 from verify.truth.geometry import quadratic_of
@@ -20,7 +20,9 @@ from verify.truth.propositions.sites import Site
 def is_of_formula(result: Result, rate: RateEvidence) -> bool:
     """Whether a derived exponent is that of the statement's own formula."""
     node = _formula(result)
-    return node is not None and node.order is not None and rate.quantity == plain_text(node.args[0]) and not rate.points
+    if node is None or words_observed(node):
+        return False
+    return node.order is not None and rate.quantity == plain_text(node.args[0]) and not rate.points
 
 
 def formula_rates(result: Result) -> Iterator[tuple[str, str]]:

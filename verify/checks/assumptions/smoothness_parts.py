@@ -12,6 +12,7 @@ from spec import Quadratic
 from spec.exact import Vector as Doubles
 from verify.checks.assumptions.compact_domain import around, is_compact, is_everywhere
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
@@ -119,9 +120,7 @@ def one_pair(case: Case) -> Measurement:
     if not lower.licq:
         raise PremiseUnmetError("licq", f"{len(lower.active)} rows are active, their rank is {lower.licq_rank}")
     pairs, freedom = optimal_pairs(problem, case.instance.x)
-    found = compare("number of pairs found over all row sets", float(len(pairs)), "==", 1.0, rung="certified")
-    free = compare("dimension of the set of multipliers", float(freedom), "==", 0.0, rung="certified")
-    return Measurement((found, free))
+    return Measurement(brought(case, (len(pairs), freedom)))
 
 
 def optimal_pairs(problem: Quadratic, x: Vector) -> tuple[set[tuple[Vector, Vector]], int]:

@@ -11,6 +11,7 @@ from flint import fmpq_mat
 from spec import REPAIRED, InvalidInputError, Quadratic
 from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import feasible, regular_truth
 from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real, double
@@ -146,9 +147,8 @@ def gradient_of_F(case: Case) -> Measurement:  # noqa: N802  # the paper's lette
     jumps = {place: max(slope_jump(problem, place, i) for i in range(problem.n)) for place in places}
     worst = max(jumps, key=lambda place: jumps[place])
     at = ", ".join(map(str, worst))
-    quantity = "largest difference of F's one-sided slopes at a point"
-    return Measurement((compare(quantity, float(jumps[worst]), "==", 0.0, rung="certified", context={"x": at}),),
-                       {"x": at, "difference": float(jumps[worst])})  # fmt: skip
+    found = brought(case, (jumps[worst],), context={"x": at})
+    return Measurement(found, {"x": at, "difference": float(jumps[worst])})
 
 
 def slope_jump(problem: Quadratic, x: Vector, i: int) -> Fraction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import pairwise
 from math import log2
 
@@ -11,10 +12,11 @@ import numpy as np
 from f2csa_ref.objectives import objectives_of
 from spec import Holder
 from verify.checks.bias_bound.steps import penalty_bias
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.own_values import points_agree
 from verify.checks.measuring.premises import estimate, sweep_ends
-from verify.evidence.model import Point, Relation
+from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.truth.geometry import EPS
 from verify.truth.pair import holder_bias, holder_minimiser
@@ -53,13 +55,9 @@ def order_by_exponent(case: Case) -> Measurement:
     problem = case.instance.problem
     assert isinstance(problem, Holder)  # by the instances
     orders = orders_of_T3(problem)
-    wanted = 1.0 if case.as_written else 2 * float(problem.s)
-    off = min(orders) if case.as_written else max(orders, key=lambda order: abs(order - wanted))
-    relation: Relation = ">=" if case.as_written else "=="
-    name = "smallest exponent of T₃" if case.as_written else "exponent of T₃ farthest from 2s"
-    compared = compare(name, off, relation, wanted, rung="certified", context={"s": float(problem.s)})
+    compared = brought(case, *((Fraction(order),) for order in orders), context={"s": float(problem.s)})
     return Measurement(
-        (compared,), {f"exponent at alpha = 4^-{k}": order for k, order in zip(POWERS, orders, strict=False)}
+        compared, {f"exponent at alpha = 4^-{k}": order for k, order in zip(POWERS, orders, strict=False)}
     )
 
 

@@ -16,18 +16,17 @@ from verify.checks.measuring.finite_laws import (
     ExactOracle,
     Law,
     LawOutcome,
-    exactly,
     mean,
     mean_square,
     plus,
     signs,
     square,
 )
+from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.outer_runs import Recorded, record
 from verify.checks.measuring.premises import additive, regular_truth
 from verify.checks.measuring.samples import SampleSetting, second_moment
 from verify.evidence.laws import SquareLaw
-from verify.evidence.model import Relation
 from verify.evidence.moments import Moments
 from verify.evidence.squares import SquareBound
 from verify.evidence.streams import Sampler, Streams
@@ -115,15 +114,14 @@ def mean_and_noise(case: Case) -> Measurement:
     ends = [ExactOracle.at(case.instance.at(*moved(start, 0, by)), ORTHOGONAL_ALPHA) for by in ENDS]
     given = [[LawOutcome(o.weight, plus(oracle.estimate(), o.value, SIGNS)) for o in signs(len(start), 2)]
              for oracle in ends]  # fmt: skip
-    return parted(given, [mean(law) for law in given], "<=" if case.as_written else "==")
+    return parted(case, given, [mean(law) for law in given])
 
 
-def parted(given: Sequence[Law], centres: Sequence[Rationals], relation: Relation) -> Measurement:
-    """The comparison for laws of the answer given z_t, each z_t as likely, around given centres."""
+def parted(case: Case, given: Sequence[Law], centres: Sequence[Rationals]) -> Measurement:
+    """What the formula says of laws of the answer given z_t, each z_t as likely, around given centres."""
     share, nought = Fraction(1, len(given)), (ZERO,) * len(centres[0])
     whole = share * sum((mean_square(law, nought) for law in given), ZERO)
     of_mean = share * sum((square(centre) for centre in centres), ZERO)
     of_noise = share * sum((mean_square(law, c) for law, c in zip(given, centres, strict=True)), ZERO)
-    found = exactly("E‖g‖² less E‖centre‖² less E‖g - centre‖²", whole - of_mean - of_noise, relation)
     values: dict[str, float | str] = {"E‖centre‖²": float(of_mean), "E‖g - centre‖²": float(of_noise)}
-    return Measurement((found,), values)
+    return Measurement(brought(case, (whole, of_mean, of_noise)), values)

@@ -10,6 +10,7 @@ from itertools import product
 from verify.checks.goldstein_convergence.along_a_kink import fall_beyond_answers
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.finite_laws import ZERO, LawOutcome, exactly, mean, mean_square, plus, square
+from verify.checks.measuring.formula_evidence import brought
 from verify.truth.algebra.rationals import Vector
 
 D = Fraction(1, 20)
@@ -42,11 +43,11 @@ def clip_at_zero(case: Case) -> Measurement:
     met = [plus((ZERO, ZERO), answer, -ETA) for answer in ANSWERS]
     if case.as_written:
         undefined = sum(scale(v, D) is None for v in met)
-        found = exactly("number of vectors without a clipped one", undefined)
-        return Measurement((found,), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector.")
+        return Measurement(
+            brought(case, (undefined,)), {"vectors": float(len(met))}, "Δ_1 = 0 and an estimate 0 clip the zero vector."
+        )
     longest = max(extended(v, D) * square(v) for v in met)
-    name = "largest ‖clip(v)‖²/D² over all v, number 0 among them"
-    return Measurement((exactly(name, longest / D**2, "<=", 1),))
+    return Measurement(brought(case, (longest,), D=D))
 
 
 def steps(answers: Sequence[Fraction]) -> list[Fraction]:
@@ -65,26 +66,21 @@ PATTERNS = tuple(product((Fraction(-2), ZERO, Fraction(1, 4), Fraction(3)), repe
 def first_step(case: Case) -> Measurement:
     """How far the first question is from x_0, and x_1 from it; repaired, steps that can move a run, less T - 1."""
     if case.as_written:
-        start = Fraction(3, 10)
-        far = max(abs(start + s * steps(answers)[0] - start) for answers in PATTERNS for s in (ZERO, HALF, Fraction(1)))
-        return Measurement((exactly("distance of z_1 and x_1 from x_0", far),))
+        first = [abs(steps(answers)[0]) for answers in PATTERNS]
+        return Measurement(brought(case, *((s * step, step) for step in first for s in (ZERO, HALF, Fraction(1)))))
     moving = max(sum(step != 0 for step in steps(answers)[:-1]) for answers in PATTERNS)
-    name = "largest number of the T steps that move, T = 5"
-    return Measurement((exactly(name, moving, "==", len(PATTERNS[0]) - 1),))
+    return Measurement(brought(case, (moving,), budget=len(PATTERNS[0])))
 
 
 @check("goldstein-convergence/momentum", instances=("kink",))
-def momentum(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
-    """Steps less -η times the sum of all answers so far, on patterns whose sums stay inside the ball."""
-    off, kept = ZERO, 0
+def momentum(case: Case) -> Measurement:
+    """Steps and the sums of all answers before them, on patterns whose sums stay inside the ball."""
+    found = list[tuple[Fraction, Fraction]]()
     for answers in product((Fraction(-1, 40), ZERO, Fraction(1, 60)), repeat=5):
-        sums = [-ETA * sum(answers[:k], ZERO) for k in range(len(answers) + 1)]
-        if all(abs(value) <= D for value in sums):
-            kept += 1
-            off = max(off, *(abs(a - b) for a, b in zip(steps(answers), sums, strict=True)))
-    same = exactly("largest difference of Δ_t from -η Σ g", off)
-    seen = compare("number of patterns that are never clipped", float(kept), ">=", 1.0)
-    return Measurement((same, seen))
+        sums = [sum(answers[:k], ZERO) for k in range(len(answers) + 1)]
+        if all(ETA * abs(value) <= D for value in sums):
+            found += zip(steps(answers), sums, strict=True)
+    return Measurement(brought(case, *found, eta=ETA))
 
 
 POINTS = (Fraction(-1), Fraction(2))
@@ -102,13 +98,10 @@ def what_is_averaged(case: Case) -> Measurement:
     gradients = [Fraction(1 if z > 0 else -1) for z in POINTS]
     centre, together = sum(POINTS, ZERO) / len(POINTS), sum(gradients, ZERO) / len(gradients)
     if case.as_written:
-        off = abs((1 if centre > 0 else -1) - together)
-        return Measurement((exactly("distance of ∇F(x_k) from the mean gradient", off),))
+        return Measurement(brought(case, (1 if centre > 0 else -1, together)))
     reach = max(abs(z - centre) for z in POINTS)
     ends = gradients_within(centre, reach)
-    off = max(ZERO, together - max(ends), min(ends) - together)
-    name = "distance of the mean gradient from ∂F over the ball around x_k"
-    return Measurement((exactly(name, off),))
+    return Measurement(brought(case, (max(ZERO, together - max(ends), min(ends) - together),)))
 
 
 @dataclass(frozen=True)
@@ -178,8 +171,4 @@ def error_names(case: Case) -> Measurement:
     in_eta = ETA / 2 * (mean_square(law, (ZERO,)) - mean_square(quiet, (ZERO,)))
     # The largest ⟨∇F - E g, Δ - u⟩ over both ends of the ball, without any noise.
     in_alpha = max((slope - mean(quiet)[0]) * (step - u) for step in (-D, D) for u in (-D, D))
-    wanted = (ZERO, ZERO) if case.as_written else (ETA / 2 * spread, 2 * D * bias)
-    names = ("part of the η-term that is noise", "part of the Dα-term that is there without noise")
-    pairs = zip(names, (in_eta, in_alpha), wanted, strict=True)
-    found = [exactly(name, part, "==", value) for name, part, value in pairs]
-    return Measurement(tuple(found))
+    return Measurement(brought(case, (in_eta, in_alpha), eta=ETA, D=D, oracle_variance=spread, oracle_bias=bias))

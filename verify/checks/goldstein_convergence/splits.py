@@ -8,7 +8,8 @@ from fractions import Fraction
 from itertools import product
 
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.finite_laws import ZERO, exactly
+from verify.checks.measuring.finite_laws import ZERO
+from verify.checks.measuring.formula_evidence import brought
 
 START, D, ETA = Fraction(2, 5), Fraction(1, 8), Fraction(1, 10)
 BIAS, NOISE = Fraction(1, 7), Fraction(1, 2)
@@ -107,20 +108,18 @@ def estimate_and_error() -> list[Parts]:
 
 
 @check("goldstein-convergence/regret-split", instances=("kink",))
-def regret_split(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+def regret_split(case: Case) -> Measurement:
     """The change of F against regret and gradient norm together, in every run."""
-    return judged(regret_and_norm(), "change of F", ("regret", "gradient norm"))
+    return judged(case, regret_and_norm(), ("change of F", "regret", "gradient norm"))
 
 
 @check("goldstein-convergence/estimate-split", instances=("kink",))
-def estimate_split(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
+def estimate_split(case: Case) -> Measurement:
     """The regret of ∇F against that of the estimates and the part of their errors together, in the mean."""
-    return judged(estimate_and_error(), "mean regret of ∇F", ("of the estimates", "of their errors"))
+    return judged(case, estimate_and_error(), ("mean regret of ∇F", "of the estimates", "of their errors"))
 
 
-def judged(found: Sequence[Parts], whole: str, names: tuple[str, str]) -> Measurement:
-    """What is left of the sums without their two parts; the values are those of the run with the largest first part."""
-    left = max(abs(total - one - other) for total, one, other in found)
+def judged(case: Case, found: Sequence[Parts], names: tuple[str, str, str]) -> Measurement:
+    """What the formula says of the sums; the values are those of the run with the largest first part."""
     shown = max(found, key=lambda parts: abs(parts[1]))
-    values: dict[str, float | str] = dict(zip((whole, *names), map(float, shown), strict=True))
-    return Measurement((exactly(f"largest |{whole} - its two parts|", left),), values)
+    return Measurement(brought(case, *found), dict(zip(names, map(float, shown), strict=True)))

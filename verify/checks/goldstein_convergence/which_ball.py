@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from spec import Quadratic
-from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.formula_evidence import brought
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.distance import distance
 
@@ -22,15 +23,13 @@ def which_ball(case: Case) -> Measurement:
     if not case.as_written:
         shares = {M: farthest_in_block(M) / M for M in range(1, BLOCKS + 1)}
         worst = max(shares, key=lambda M: (shares[M], -M))
-        quantity, at = "largest distance of a point from its block's mean, in units of δ = MD", {"M": float(worst)}
-        return Measurement((compare(quantity, float(shares[worst]), "<=", 9 / 16, rung="certified", context=at),))
+        return Measurement(brought(case, (shares[worst],), context={"M": float(worst)}))
     problem, kink = quadratic_of(case.instance.problem), Fraction(case.instance.known["kink"])
     # From the side on which F is not flat the kink changes the distance.
     apart = max(ball_difference(problem, kink + side * RADIUS) for side in (1, -1))
-    quantity = "largest difference of dist(0, ∂_δF) between the open and the closed ball, a kink at distance δ"
     note = "Up to the kink one gradient is met; with it its whole Clarke subdifferential."
     values: dict[str, float | str] = {"delta": float(RADIUS), "difference": float(apart)}
-    return Measurement((compare(quantity, float(apart), "==", 0.0, rung="certified"),), values, note)
+    return Measurement(brought(case, (apart,)), values, note)
 
 
 def ball_difference(problem: Quadratic, x: Fraction) -> Fraction:

@@ -14,7 +14,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.finite_laws import ZERO, exactly
+from verify.checks.measuring.formula_evidence import brought
 from verify.evidence.model import Point
 from verify.evidence.rates import fit_rate
 from verify.truth.iterations import LinearIteration
@@ -63,18 +63,16 @@ def best_factor(s: Fraction) -> Fraction | None:
 def proven_best(case: Case) -> Measurement:
     """The best factor at κ_g = 1 against 1 - 1/κ_g = 0 as written, (1 - s)/(1 + s) repaired; step sizes tried."""
     proven = {s: best_factor(s) for s in SMALLEST}
-    asserted = {s: ZERO if case.as_written else (1 - s) / (1 + s) for s in SMALLEST}
-    # Without a proof the factor may be 1.
-    off = max(abs((Fraction(1) if q is None else q) - asserted[s]) for s, q in proven.items())
-    name = "largest distance of the best factor from the one asserted"
-    same = exactly(name, off)
+    # Without a proof the factor may be 1; κ_g is 1 throughout.
+    found = [(Fraction(1) if q is None else q, Fraction(1) if case.as_written else s) for s, q in proven.items()]
+    same = brought(case, *found)
     values: dict[str, float | str] = {f"best factor at s = {s}": str(proven[s]) for s in SMALLEST[:3]}
     if case.as_written:
-        return Measurement((same,), values)
+        return Measurement(same, values)
     tried = [(s, factor(eta * tau, 1 - eta, (s, Fraction(1)))) for s in SMALLEST[::3] for eta in TRIED for tau in TRIED]
-    below = min(found - float(asserted[s]) for s, found in tried)
+    below = min(one - float((1 - s) / (1 + s)) for s, one in tried)
     none = compare("least excess of other step sizes' factors over it", below, ">=", 0.0, 1e-12)
-    return Measurement((same, none), values)
+    return Measurement((*same, none), values)
 
 
 @check("inner-cost/dual-rate", instances=("toy1",))

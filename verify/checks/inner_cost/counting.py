@@ -11,7 +11,8 @@ import numpy as np
 from spec.exact import Vector
 from spec.quadratic import QuadraticArrays
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.finite_laws import ExactOracle, exactly
+from verify.checks.measuring.finite_laws import ExactOracle
+from verify.checks.measuring.formula_evidence import brought
 from verify.truth.formulas import as_float
 from verify.truth.geometry import spectral_norm
 from verify.truth.stages import activation, row_values
@@ -99,11 +100,7 @@ def what_the_batch_counts(case: Case) -> Measurement:
     room = ROUNDINGS * (1 + float(np.linalg.norm(played.formula))) * float(ALPHA) ** -4
     right = compare("distance of the played output from line 6's formula", off, "<=", 0.0, room)
     draws = played.lower + played.penalty + played.average
-    if case.as_written:
-        counted = exactly("gradient draws of one call per sample averaged", Fraction(draws, BATCH), "<=", 1)
-    else:
-        wanted = 3 * BATCH + STEPS + 2 * STEPS
-        counted = exactly("gradient draws of one call", draws, "==", wanted)
+    counted = brought(case, (draws, *(() if case.as_written else (STEPS, STEPS))), N_g=BATCH)
     phases = {"N_g": BATCH, "line 3": played.lower, "line 5": played.penalty, "line 6": played.average}
     note = "A sample of ∇_xL̃ needs ∇_xf and ∇_xg at ỹ, and ∇_xg at ỹ*; a penalty step ∇_yf and ∇_yg."
-    return Measurement((counted, right), {name: float(count) for name, count in phases.items()}, note)
+    return Measurement((*counted, right), {name: float(count) for name, count in phases.items()}, note)

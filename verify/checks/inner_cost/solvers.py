@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.finite_laws import ZERO, exactly, minus, plus, square
+from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import feasible
 from verify.truth.algebra.rationals import blocks, column, fractions
 from verify.truth.geometry import quadratic_of
@@ -77,15 +78,13 @@ def named_solvers(case: Case) -> Measurement:
     slope = rows.g_y + rows.g_xy.transpose() * column(case.instance.x)
     if case.as_written:
         end = fractions(-1 * rows.g_yy.solve(slope))
-        off = exactly("squared distance from y* of where SGD on g rests", square(minus(end, lower.y_star)))
         # e' = (1 - η)e + η times an offset of mean square 1.
         left = ETA**2 / (1 - (1 - ETA) ** 2)
-        still = exactly("mean square that SGD keeps on a finite sum", left)
-        return Measurement((off, still), {"h at the end of SGD": str(max(fractions(
-            rows.A * column(case.instance.x) - rows.B * column(end) - rows.b)))})  # fmt: skip
+        h = fractions(rows.A * column(case.instance.x) - rows.B * column(end) - rows.b)
+        found = brought(case, (square(minus(end, lower.y_star)), left))
+        return Measurement(found, {"h at the end of SGD": str(max(h))})
     pull = rows.g_yy * column(lower.y_star) + slope - rows.B.transpose() * column(lower.lam)
     raised = tuple(max(ZERO, value) for value in plus(lower.lam, lower.h, ETA))
     moved = square(fractions(pull)) + square(minus(raised, lower.lam))
-    rests = exactly("squared length of a primal-dual step from (y*, λ*)", moved)
     variance = sum((svrg_step(ZERO, ZERO, offset) ** 2 for offset in OFFSETS), ZERO) / len(OFFSETS)
-    return Measurement((rests, exactly("mean square that SVRG keeps there", variance)))
+    return Measurement(brought(case, (moved, variance)))

@@ -13,15 +13,16 @@ from typing import Any, cast
 
 from spec import Holder
 from spec.claims import Premise, ReadingName, Statement, find
-from spec.formulas import Node, choices_within, names_within, plain_text
+from spec.formulas import Node, choices_within, names_within, plain_text, words_observed
 from spec.reading import KEEPING, chosen_by
 from verify.checks.measuring.case import Case, Measurement, checks, compare
-from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Rung
+from verify.evidence.model import VALUE, ComparisonEvidence, Evidence, PremiseEvidence, RateEvidence, Relation, Rung
+from verify.truth.algebra.reals import ExactReal
 from verify.truth.geometry import quadratic_of
-from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError
+from verify.truth.propositions.arithmetic import NoSolutionError, NoValueError, holds
 from verify.truth.propositions.deciding import ERRORS, REFUSED, AtOnePlace, at_each, has_order, in_the_limit, is_met
-from verify.truth.propositions.sites import FREE, Site, Stated
-from verify.truth.propositions.valuation import value_of
+from verify.truth.propositions.sites import FREE, PLAIN, WHOLE, Site, Stated
+from verify.truth.propositions.valuation import Place, value_of
 from verify.verdict import DISAGREE, EXACT, RungDisagreementError
 
 PLACES = 4
@@ -115,14 +116,72 @@ def _predicate(case: Case, premise: Premise) -> Node | None:
     return None if node is None or left.keys() & {*choices_within(node)} else node
 
 
-def right_side(claim: str, case: Case, **numbers: float) -> float:
-    """The right side of a statement's formula under the case's reading, numbers of a run given by name."""
+def right_side(claim: str, case: Case, *observed: float, **numbers: float) -> float:
+    """The right side of a statement's formula under the case's reading, what it observes in order, others by name."""
     node, site = find(claim).assertion(case.reading_name).proposition, site_of(case)
     if node is None or site is None:
         raise ValueError(f"{claim} has no formula that could be asked of {case.instance.name}")
     place = site.at(NOWHERE, choices_of(case))
-    given = {name: place.arithmetic.number(Fraction(value)) for name, value in numbers.items()}
+    told = dict(zip(words_observed(node.args[1]), observed, strict=True)) | numbers
+    given = {name: place.arithmetic.number(Fraction(value)) for name, value in told.items()}
     return float(value_of(node.args[1], place.with_given(**given)))
+
+
+def brought(
+    case: Case,
+    *found: Sequence[Fraction | int | ExactReal],
+    rung: Rung = "certified",
+    context: Mapping[str, float | str] | None = None,
+    **given: Fraction | int,
+) -> tuple[ComparisonEvidence, ...]:
+    """What the statement's formula says of numbers that its check brings, decided exactly: one comparison a relation.
+
+    Args:
+        case: Whose statement it is.
+        found: At each place the numbers that the formula observes, in the order in which it first names them.
+        rung: What they are.
+        context: Where they were found.
+        given: Quantities of the table by name, where the case has no others.
+
+    Raises:
+        ValueError: If these are not what the formula names.
+    """
+    node = find(case.claim).assertion(case.reading_name).proposition
+    if node is None:
+        raise ValueError(f"{case.claim} has no formula under {case.reading_name}")
+    where = premises_site_of(case)
+    unsaid = names_within(node) & {*PLAIN, *WHOLE} - given.keys() if isinstance(where, Site) else ()
+    if unsaid:
+        raise ValueError(f"{case.claim}: no problem determines {min(unsaid)}, and the check does not say")
+    place = where.at(NOWHERE, choices_of(case))
+
+    def there(values: Sequence[Fraction | int | ExactReal]) -> Place:
+        told = {**dict(zip(words_observed(node), values, strict=True)), **given}
+        exact = {name: v if isinstance(v, ExactReal) else ExactReal.of(Fraction(v)) for name, v in told.items()}
+        return place.with_given(**exact)
+
+    places, relations = [there(values) for values in found], node.args if node.name == "and" else (node,)
+    try:
+        shown = [_at_the_worst(relation, places) for relation in relations]
+    except NoValueError as error:
+        raise ValueError(f"{case.claim}: {error}") from None
+    return tuple(compare(*sides, rung=rung, context=dict(context or {})) for sides in shown)
+
+
+def _at_the_worst(relation: Node, places: Sequence[Place]) -> tuple[str, float, Relation, float]:
+    """Both sides where a relation fails or comes nearest to it; of an equation over several places, its error there."""
+    name = cast(Relation, relation.name)
+    found = [tuple(value_of(side, place) for side in relation.args) for place in places]
+    over = [float(b - a if name == ">=" else a - b) for a, b in found]
+    errors = [abs(gap) for gap in over] if name == "==" else over
+    fails = [not holds(name, (a - b).sign) for a, b in found]
+    worst = max(range(len(found)), key=lambda k: (fails[k], errors[k]))
+    a, b = map(float, found[worst])
+    seen = holds(name, (a > b) - (a < b)) is not fails[worst]
+    if seen and (name != "==" or len(found) == 1 or not words_observed(relation.args[1])):
+        return plain_text(relation.args[0]), a, name, b
+    # Doubles that are alike may stand for numbers that are not.
+    return f"largest error of {plain_text(relation)}", errors[worst], "==" if name == "==" else "<=", 0.0
 
 
 def by_formula(case: Case) -> Measurement:
@@ -149,7 +208,8 @@ def is_beyond_programs(case: Case) -> bool:
 
     Weights that are maps of x are no stage's answer.
     """
-    says = find(case.claim).assertion(case.reading_name).proposition is not None
+    node = find(case.claim).assertion(case.reading_name).proposition
+    says = node is not None and not words_observed(node)
     return says and case.sense.weights == "map" and site_of(case) is not None
 
 

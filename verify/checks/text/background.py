@@ -8,6 +8,7 @@ from fractions import Fraction
 from spec import InvalidInputError, Quadratic
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.formula_evidence import brought
 from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real
 from verify.truth.algebra.rationals import blocks, column, fractions
@@ -30,9 +31,8 @@ def nonsmooth(case: Case) -> Measurement:
     kink = case.instance.known.get("kink")
     if kink is None:
         raise InvalidInputError("instance", "must have a known kink", case.instance.name)
-    jump = float(largest_jump(quadratic_of(case.instance.problem), (Fraction(kink),)))
-    quantity = f"change of ∇F at x = {kink}, where a row starts to bind,"
-    return Measurement((compare(quantity, jump, ">=", 1.0, rung="symbolic"),))
+    jump = largest_jump(quadratic_of(case.instance.problem), (Fraction(kink),))
+    return Measurement(brought(case, (jump,), rung="symbolic", context={"x": kink}))
 
 
 def with_other_curvature(problem: Quadratic, x: Sequence[Fraction], factor: int) -> Quadratic:

@@ -53,6 +53,10 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
             known[stage] = blame.explanations[0]
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
+    if not found and _calls_are_off(seen):
+        solve = explain_sum("y", stages, _own_answers(seen, "penalty_minimiser"), accuracy, off=True)
+        if solve.explanations:
+            found, known = [solve], {"penalty_minimiser": solve.explanations[0]}
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
     if inside is not None:
@@ -60,6 +64,12 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         whole = inside.stage == "hypergradient" and bool(inside.explanations)
         found = [*(blame for blame in found if not (whole and blame.stage == "hypergradient")), inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
+
+
+def _calls_are_off(seen: Seen) -> bool:
+    """Whether oracle calls are off, and a penalty minimiser was asked by itself, too."""
+    calls = [answer for answer in seen.of("hypergradient") if answer.probe.call.draws is None]
+    return bool(seen.of("penalty_minimiser")) and any(not answer.excess <= 1 for answer in calls)
 
 
 def _ends_in_errors(seen: Seen, stage: Probed) -> bool:

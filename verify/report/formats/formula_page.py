@@ -30,7 +30,8 @@ formula = "norm(T3) <= O(alpha^2)"
 * `<= O(...)`, `>= Omega(...)`, `== Theta(...)`: an order, as α and ε tend to 0 together, or another variable alone.
 * `sup(norm(...), e_lam)`: the largest value over errors of length at most 1. An error that stands free is tried: none,
   and each coordinate alone, up and down.
-* `observed("words")`: a number that a check brings from the program under test.
+* `observed("words")`: a number that a check brings: of the program under test, of a law or a run, or of what was read.
+  Held against it is what the formula says; exact numbers it decides.
 * Functions: {functions}.
 
 Relations are decided exactly, with square roots and eigenvalues as algebraic numbers; equality too. Of {statements}

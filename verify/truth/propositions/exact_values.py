@@ -86,6 +86,8 @@ class ExactArithmetic:
                 return ExactReal.of(matrix.det())
             case "rank", [matrix]:
                 return ExactReal.of(matrix.rank() if matrix.nrows() and matrix.ncols() else 0)
+            case "row_squares", [matrix]:
+                return fmpq_mat(matrix.nrows(), 1, [sum((v * v for v in row), fmpq(0)) for row in matrix.tolist()])
             case "sum", [vector]:
                 return ExactReal.of(sum(vector.entries(), fmpq(0)))
             case "clip", [vector]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from spec.claims import Premise, find, load_claims
 from spec.files import Frozen
+from spec.formulas import words_observed
 from verify.truth.propositions.dropped import Shown, without
 
 FILE = "needs.json"
@@ -66,10 +67,11 @@ def _need(premise: str, shown: Shown | None) -> Need:
 
 
 def statements_searched() -> Iterator[str]:
-    """Full ids of the statements that have a repaired formula and a premise with one."""
+    """Full ids of the statements that have a premise with a formula and one of their own that a problem decides."""
     for claim in load_claims().values():
         for full_id, statement in claim.statements():
-            if statement.repaired.formula and premises_with_formulas(full_id):
+            formula = statement.repaired.proposition
+            if formula is not None and not words_observed(formula) and premises_with_formulas(full_id):
                 yield full_id
 
 

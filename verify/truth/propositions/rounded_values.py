@@ -123,6 +123,9 @@ class DoubleArithmetic:
             case "positive", [vector]:
                 surely = vector.value + vector.bound < 0
                 return Rounded(np.maximum(vector.value, 0), np.where(surely, 0.0, vector.bound))
+            case "row_squares", [matrix]:
+                ones = Rounded(np.ones((matrix.value.shape[1], 1)), np.zeros((matrix.value.shape[1], 1)))
+                return self.matmul(self.entrywise(matrix, matrix), ones)
             case "diag", [vector]:
                 return Rounded(np.diag(vector.value[:, 0]), np.diag(vector.bound[:, 0]))
             case "solve", [matrix, right]:

@@ -184,6 +184,55 @@ def test_a_wrong_line_beside_a_call_too_many_is_named() -> None:
     assert any("always 1" in sentence for sentence in words)
 
 
+class Driver(ReferenceSubject):
+    """Algorithm 2 as a training loop: options are its mistakes."""
+
+    def __init__(self, *, asks_at_x: bool = False, one_array: bool = False, unclipped: bool = False) -> None:
+        self.asks_at_x, self.one_array, self.unclipped = asks_at_x, one_array, unclipped
+
+    def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
+        q = parameters
+        x, step = np.array(x0), np.zeros(len(x0))
+        path, points = [x], []
+        for _ in range(q.K * q.M):
+            points.append(x + rng.random() * step)
+            if self.one_array:
+                x += step
+            else:
+                x = x + step
+            path.append(x)
+            step = step - q.eta * np.asarray(oracle(x if self.asks_at_x else points[-1]))
+            step = step if self.unclipped else clip(step, q.D)
+        x_bar = np.array(points).reshape(q.K, q.M, -1).mean(axis=1)
+        return {"path": np.array(path), "x_bar": x_bar, "x_out": x_bar[rng.integers(q.K)]}
+
+
+def test_means_of_points_that_the_oracle_was_not_asked_at() -> None:
+    asked, means = named(Driver(asks_at_x=True))
+    assert asked[0].startswith("the oracle is asked at x_t (s_t is always 1) where it must be asked at z_t")
+    assert "not of the points that the oracle was asked at" in means[0]
+
+
+def test_a_path_that_is_one_array_is_told_and_what_it_hides_is_judged() -> None:
+    assert named(Driver()) == []
+    ((one,),) = named(Driver(one_array=True))
+    assert one.startswith("the path is the last iterate T + 1 times")
+    more = [sentences[0] for sentences in named(Driver(one_array=True, asks_at_x=True))]
+    assert more[0] == one
+    assert any("asked at x_t" in sentence for sentence in more)
+    # Of other steps than line 7's the iterates are not known.
+    assert named(Driver(one_array=True, unclipped=True)) == [[one]]
+
+
+def test_a_line_that_nothing_explains_beside_one_that_is_explained_is_told() -> None:
+    worn = means(lambda s, k: block(s, k).mean(axis=0) + 0.01 * (1 + s.x0[0] ** 2))
+    found = explain_loop(StageCalls(PlantedLoop(share=lambda s: 1.0, mean=worn)))
+    (unknown,) = (blame for blame in found if not blame.explanations)
+    assert unknown.described.startswith("Its block means are off in no way known here: mean of block 1 is ")
+    # Alone it is held against the catalogue.
+    assert [blame.described for blame in explain_loop(StageCalls(PlantedLoop(mean=worn)))] == [""]
+
+
 @pytest.mark.parametrize(
     "subject",
     [ReferenceSubject(), PlantedLoop(), PlantedLoop(lists=True),

@@ -75,6 +75,37 @@ def seidel(ended: Ended, most: int = 5000) -> Callable[[Given], Any]:
     return solve
 
 
+def newton(hessian: Callable[[Given], Any]) -> Callable[[Given], Any]:
+    """One step from ỹ* under a Hessian of one's own, the gradient being right."""
+
+    def solve(c: Given) -> Any:
+        return c.ys - np.linalg.solve(hessian(c), quadratic(c)[1])
+
+    return solve
+
+
+def unpacked(c: Given) -> Any:
+    half = np.tril(c.q.f_yy)
+    return half + half.T + c.a1 * c.q.g_yy + c.a2 * (c.q.B.T * c.rho) @ c.q.B
+
+
+def scaled_rows(c: Given) -> Any:
+    rows = c.rho[:, None] * c.q.B
+    return c.q.f_yy + c.a1 * c.q.g_yy + c.a2 * rows.T @ rows
+
+
+def gauss_newton(c: Given) -> Any:
+    return c.a1 * c.q.g_yy + c.a2 * (c.q.B.T * c.rho) @ c.q.B
+
+
+def least_squares(share: float) -> Callable[[Given], Any]:
+    def solve(c: Given) -> Any:
+        H, slope = quadratic(c)
+        return c.ys - np.linalg.lstsq(H, slope, rcond=share)[0]
+
+    return solve
+
+
 def moved(rule: Callable[[Given, Any], Any]) -> Callable[[Given], Any]:
     return lambda c: rule(c, minimiser(c))
 
@@ -116,6 +147,9 @@ SOLVES: dict[str, tuple[Callable[[Given], Any], str]] = {
     "seidel, sweeps": (seidel(never, 4), "the result of 4 steps of Gauss and Seidel's sweeps from ỹ*"),
     "seidel, change": (seidel(lambda g0, g, d, y: np.abs(d).max() < 1e-3),
                        "sweeps from ỹ*, ended where the step's largest entry is 0.001 or less"),
+    "f_yy unpacked": (newton(unpacked), "in its Hessian H stands f_yy with twice its diagonal where f_yy belongs"),
+    "rows scaled by ρ": (newton(scaled_rows), "in its Hessian H stands α₂Bᵀρ²B where α₂BᵀρB belongs"),
+    "without f_yy": (newton(gauss_newton), "in its Hessian H stands nothing where f_yy belongs"),
     "row after row": (moved(row_after_row), "moved onto each violated row in turn"),
     "worst row": (moved(onto_worst), "moved onto the row that it violates most"),
     "all at once": (moved(by_pseudoinverse), "moved onto all rows that it violates at once"),
@@ -139,6 +173,26 @@ def test_a_penalty_solve_is_named_and_foreseen(name: str) -> None:
         np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-6, atol=1e-8)
 
 
+ILL_CONDITIONED: dict[str, tuple[Callable[[Given], Any], str]] = {
+    "least squares, a thousandth": (least_squares(1e-3), "singular values of the Hessian H below 0.001 of its largest"),
+    "cg, a thousandth": (conjugate(lambda g0, g, d, y: np.linalg.norm(g) <= 1e-3 * np.linalg.norm(g0)),
+                         "ended where the gradient's norm over that at the start is 0.001 or less"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ILL_CONDITIONED)
+def test_a_solve_that_only_ill_conditioned_problems_show_is_named_where_something_is_off(name: str) -> None:
+    line, words = ILL_CONDITIONED[name]
+    stages = StageCalls(PlainMinimiser(line))
+    (explanation,) = explain_sum("y", stages, (), off=True).explanations
+    assert words in explanation.sentence
+    for seed in range(700, 716):
+        probe = minimiser_question(seed, alpha=1 / 64)
+        said = explanation.answer(probe)
+        assert said is not None
+        np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-6, atol=1e-8)
+
+
 RIGHT = {
     "cg to the end": conjugate(lambda g0, g, d, y: np.linalg.norm(g) < 1e-10 * np.linalg.norm(g0)),
     "sweeps to the end": seidel(lambda g0, g, d, y: np.abs(d).max() < 1e-13),
@@ -147,7 +201,8 @@ RIGHT = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_solve_gets_no_name(name: str) -> None:
-    assert not explain_sum("y", StageCalls(PlainMinimiser(RIGHT[name])), ()).explanations
+    for off in (False, True):
+        assert not explain_sum("y", StageCalls(PlainMinimiser(RIGHT[name])), (), off=off).explanations
 
 
 def unknown_way(c: Given) -> Any:

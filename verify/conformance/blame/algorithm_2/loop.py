@@ -9,9 +9,20 @@ from functools import partial
 import numpy as np
 
 from verify.conformance.blame.algorithm_2.loop_calls import aligned, call_rule, extra_points, search_calls
-from verify.conformance.blame.algorithm_2.loop_draws import line_sentence, search_outputs, search_queries
+from verify.conformance.blame.algorithm_2.loop_draws import (
+    line_sentence,
+    means_of_others,
+    search_outputs,
+    search_queries,
+)
 from verify.conformance.blame.algorithm_2.loop_lines import FIRST_STEP, MEAN, STEP
-from verify.conformance.blame.algorithm_2.loop_moves import RIGHT_STEP, moved_runs, search_moves
+from verify.conformance.blame.algorithm_2.loop_moves import (
+    RIGHT_STEP,
+    kept_once,
+    moved_runs,
+    search_moves,
+    with_iterates,
+)
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
 from verify.conformance.blame.algorithm_2.loop_search import search
 from verify.conformance.blame.algorithm_2.loop_trials import MORE, Heard, listen_to
@@ -37,6 +48,13 @@ FIRST_OUTPUTS = 4
 """Short runs whose steps are looked at too."""
 
 
+WORDS: dict[Part, str] = {
+    "calls": "Its calls are", "first step": "Its first step is", "steps": "Its steps are",
+    "queries": "Its queried points are", "means": "Its block means are", "outputs": "Its outputs are",
+}  # fmt: skip
+"""Lines of Algorithm 2 in sentences."""
+
+
 @dataclass(frozen=True)
 class WrongLine:
     """One wrong line of Algorithm 2: how it differs from the right one, and how rules for it are looked for."""
@@ -60,7 +78,9 @@ def explain_loop(stages: StageCalls, record: LoopRecord | None = None) -> tuple[
         are right or the runs end in a fault.
     """
     try:
-        return tuple(sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0)))
+        found = sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0))
+        # Of one line that nothing explains, what is nearest in the catalogue is told.
+        return tuple(found if len(found) > 1 else [replace(blame, described="") for blame in found])
     except (SubjectFaultError, MissingCapabilityError):
         return ()
 
@@ -82,6 +102,14 @@ def _explained(stages: StageCalls, record: LoopRecord | None) -> Iterator[Blame]
     runs = [*align(runs), *outputs[:FIRST_OUTPUTS]]
     if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):
         return
+    once = kept_once(runs)
+    if once is not None:
+        yield _path_blame(once, runs, align(heard.held_out))
+        shown, short = with_iterates(runs), with_iterates(outputs)
+        if shown is None or short is None:
+            return
+        runs, outputs = shown, short
+        align = _shown(align)
     for move, rule in search_moves(runs):
         fresh = align(heard.held_out)
         if rule.predicts(fresh):
@@ -107,6 +135,20 @@ def _behind(
 ) -> Callable[[Sequence[RecordedLoop]], list[RecordedLoop]]:
     """Runs aligned, and with the steps that lie behind a move."""
     return lambda some: moved_runs(align(some), move)
+
+
+def _shown(
+    align: Callable[[Sequence[RecordedLoop]], list[RecordedLoop]],
+) -> Callable[[Sequence[RecordedLoop]], list[RecordedLoop]]:
+    """Runs aligned, and with the iterates that their path does not keep."""
+    return lambda some: with_iterates(align(some)) or []
+
+
+def _path_blame(rule: LoopRule, runs: Sequence[RecordedLoop], fresh: Sequence[RecordedLoop]) -> Blame:
+    """What is said of a path that is one array."""
+    effect = max(float(np.abs(np.array(one.trial.x0) - one.run.path).max()) for one in runs)
+    new = sum(len(one.z) for one in fresh)
+    return Blame("optimise", [rule], new + sum(len(one.z) for one in runs), new, rule.excess(fresh), effect)
 
 
 def _move_blame(rule: LoopRule, runs: Sequence[RecordedLoop], fresh: Sequence[RecordedLoop]) -> Blame:
@@ -215,7 +257,7 @@ def _search_first(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
 def _search_means(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     if not any(np.ptp(one.run.x_bar) for one in runs):
         return []
-    return search(MEAN, [one for one in runs if one.trial.parameters.M > 1])
+    return search(MEAN, [one for one in runs if one.trial.parameters.M > 1]) or means_of_others(runs)
 
 
 def _confirmed(line: WrongLine, runs: list[RecordedLoop], held: Callable[[], list[RecordedLoop]]) -> Blame:
@@ -225,6 +267,7 @@ def _confirmed(line: WrongLine, runs: list[RecordedLoop], held: Callable[[], lis
     kept = {rule.sentence: rule for rule in rules if rule.predicts(fresh)}
     named = [*kept.values()][:RIVALS]
     if not named:
-        return Blame("optimise", (), 0, 0, 0.0, effect)
+        described = f"{WORDS[line.part]} off in no way known here: {line.comparison.said}."
+        return Blame("optimise", (), 0, 0, 0.0, effect, described)
     new = sum(line.rows(one) for one in fresh)
     return Blame("optimise", named, new + sum(line.rows(one) for one in runs), new, named[0].excess(fresh), effect)

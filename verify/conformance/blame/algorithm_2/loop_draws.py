@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -118,7 +118,13 @@ def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
     values = np.concatenate([at.s[at.known] for at in read])
     if np.ptp(values) < SAME:
         c = round(float(values.mean()), 6)
-        return [_made(line_sentence(line, f"s_t is always {c:g}, not random"), line, moved,
+        where = {0.0: "x_{t−1}", 1.0: "x_t"}.get(c)
+        sentence = line_sentence(line, f"s_t is always {c:g}, not random")
+        if where and not moved:
+            sentence = (
+                f"the oracle is asked at {where} (s_t is always {c:g}) where it must be asked at z_t = {line.shown}"
+            )
+        return [_made(sentence, line, moved,
                       lambda at: np.full(len(at.s), c))]  # fmt: skip
     follows = [
         _made(line_sentence(line, words), line, moved, follower(made))
@@ -190,6 +196,31 @@ def _surprise(read: list[Shares], law: LineEdit) -> float:
     """Above 1 where independent draws of this law would be as far off with probability below the allowed one."""
     values = np.concatenate([at.s[at.known] for at in read])
     return _evenness(distribution(law, values)) if len(values) >= FEWEST else math.inf
+
+
+def means_of_others(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
+    """That block means are of points which the oracle was not asked at, though they lie where it must be asked."""
+    sentence = (
+        "the block mean x̄_k is of points x_{t−1} + s_tΔ_t with a random s_t, and not of the points that the oracle was "
+        "asked at, z_t"
+    )
+    rule = LoopRule("means", sentence, 1, _off_segments)
+    return [rule] if rule.predicts(runs) else []
+
+
+def _off_segments(runs: Sequence[RecordedLoop]) -> float:
+    """How surprising means of blocks of one step are as points drawn from their segments, others being within reach."""
+    alone, worst = [], 0.0
+    for one in runs:
+        if one.trial.parameters.M == 1:
+            read = shares(replace(one, z=one.run.x_bar), STRAIGHT)
+            if read is None or apart(one, one.z, one.run.x_bar) <= 1:
+                return math.inf
+            alone.append(read)
+        ends = one.run.path[:-1], one.run.path[1:]
+        low, high = one.blocks(np.minimum(*ends)), one.blocks(np.maximum(*ends))
+        worst = max(worst, apart(one, np.clip(one.run.x_bar, low, high), one.run.x_bar))
+    return max(worst, _surprise(alone, uniform_law(0.0, 1.0))) if alone else worst
 
 
 def _around(runs: Sequence[RecordedLoop]) -> list[LoopRule]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.algorithm_2.loop_draws import shares
 from verify.conformance.blame.algorithm_2.loop_lines import STEP
-from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, apart, row_by_row
 from verify.conformance.blame.algorithm_2.loop_search import right_rule
 from verify.conformance.outer import RIGHT, RecordedLoop, compare_lines
 from verify.method.loop_edits import EDITS, LATE_MOVE, MOVES, SHOWN_BY_QUERIES, STRAIGHT, LineEdit
@@ -54,6 +54,32 @@ def search_moves(runs: Sequence[RecordedLoop]) -> list[tuple[LineEdit, LoopRule]
     known = (*MOVES, LATE_MOVE, *SHOWN_BY_QUERIES)
     return [(move, LoopRule("steps", sentence(move), 1, partial(_off_moves, move=move)))
             for move in (*known, *_projections(runs)) if _off_moves(runs, move) <= 1]  # fmt: skip
+
+
+def kept_once(runs: Sequence[RecordedLoop]) -> LoopRule | None:
+    """The rule of a path that is one array, changed in place; ``None`` where iterates differ, or x never moves."""
+    sentence = (
+        "the path is the last iterate T + 1 times: one array is changed in place, where each iterate must be kept"
+    )
+    last = row_by_row(lambda one: 0 * one.run.path + one.run.path[-1], lambda one: one.run.path)
+    rule = LoopRule("steps", sentence, 1, last)
+    return rule if any(_off_start(one) > 1 for one in runs) and rule.predicts(runs) else None
+
+
+def with_iterates(runs: Sequence[RecordedLoop]) -> list[RecordedLoop] | None:
+    """Such runs with the iterates that line 7 makes of the answers; ``None`` where these end elsewhere."""
+    shown = [replace(one, run=replace(one.run, path=_played(one))) for one in runs]
+    ends = ((one.run.path[-1:], was.run.path[-1:]) for one, was in zip(shown, runs, strict=True))
+    return shown if all(apart(one, *end) <= 1 for one, end in zip(shown, ends, strict=True)) else None
+
+
+def _off_start(one: RecordedLoop) -> float:
+    return apart(one, np.array([one.trial.x0]), one.run.path[:1])
+
+
+def _played(one: RecordedLoop) -> Vector:
+    start = np.array([one.trial.x0])
+    return np.vstack([start, start + np.cumsum(one.series.value("played(g)"), axis=0)])
 
 
 def _projections(runs: Sequence[RecordedLoop]) -> Iterator[LineEdit]:

@@ -18,8 +18,8 @@ from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.lower_level.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
 
-HOLDS = 1e-6
-"""An equation holds where this part of its largest term is left at most."""
+HOLDS = (1e-10, 1e-6)
+"""An equation holds where this part of its largest term is left at most: first of exact answers, then of iterations."""
 DIGITS = (1, 2, 3, 4, 5, 6)
 """How many digits a plain number may have."""
 FEW_DIGITS, ROUGHLY, EXACTLY = 3, 1e-5, 1e-9
@@ -83,24 +83,29 @@ class ReadOff:
         """Factors by least squares, if the equation holds with them; else with one further term."""
         if len(left) <= terms.shape[1] + 1:
             return
-        factors = self._solution(left, terms)
-        if factors is not None:
-            yield dict(zip(names, factors, strict=True))
-            return
         extra, further_names = further
-        for k, name in enumerate(further_names):
-            factors = self._solution(left, np.column_stack([terms, extra[:, k]]))
+        for holds in HOLDS:
+            factors = self._solution(left, terms, holds)
             if factors is not None:
-                yield dict(zip((*names, name), factors, strict=True))
+                yield dict(zip(names, factors, strict=True))
+                return
+            found = False
+            for k, name in enumerate(further_names):
+                factors = self._solution(left, np.column_stack([terms, extra[:, k]]), holds)
+                if factors is not None:
+                    found = True
+                    yield dict(zip((*names, name), factors, strict=True))
+            if found:
+                return
 
-    def _solution(self, left: Vector, terms: Vector) -> list[float] | None:
+    def _solution(self, left: Vector, terms: Vector, holds: float) -> list[float] | None:
         if not np.isfinite(terms).all():
             return None
         used = np.abs(terms).max(axis=0, initial=0.0) > 0
         factors = np.zeros(terms.shape[1])
         factors[used] = np.linalg.lstsq(terms[:, used], left)[0]
         size = np.abs(left) + np.abs(terms) @ np.abs(factors)
-        if (np.abs(terms @ factors - left) > max(HOLDS, BLUR * self.accuracy) * (1e-3 + size)).any():
+        if (np.abs(terms @ factors - left) > max(holds, BLUR * self.accuracy) * (1e-3 + size)).any():
             return None
         return [float(value) for value in factors]
 

@@ -13,7 +13,7 @@ from verify.conformance.blame.lower_level.by_parts import ByParts
 from verify.conformance.blame.lower_level.lower import LowerProgram
 from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS
 from verify.conformance.blame.lower_level.lower_places import ladder
-from verify.method.factors import DIGITS
+from verify.method.endings import plainest_between
 
 TOP = 3.0
 """The largest multiplier of a problem that is asked, so that what counts relative to it tells itself apart."""
@@ -46,7 +46,7 @@ def _sharpened(found: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgr
         if ends is None:
             return None
         low, high = ends
-        found = _with(found, at, _plainest(low, high))
+        found = _with(found, at, plainest_between(low, high))
         if high <= NARROW * low:
             break
         between = np.geomspace(low, high, ROWS + 2)[1:-1]
@@ -95,13 +95,3 @@ def _edge(suits: Callable[[float], bool], inside: float, outside: float) -> floa
         middle = float(np.sqrt(inside * outside))
         inside, outside = (middle, outside) if suits(middle) else (inside, middle)
     return inside
-
-
-def _plainest(low: float, high: float) -> float:
-    """The number of fewest digits from low to high."""
-    for digits in range(1, DIGITS + 1):
-        unit = 10.0 ** (np.floor(np.log10(high)) - digits + 1)
-        value = float(f"{np.floor(high / unit * (1 + 1e-12)) * unit:.{digits - 1}e}")
-        if low <= value <= high:
-            return value
-    return float(np.sqrt(low * high))

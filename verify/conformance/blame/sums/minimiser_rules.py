@@ -15,7 +15,8 @@ from verify.conformance.blame.sums.answer_changes import AnswerChange, Seen, nea
 from verify.conformance.blame.sums.call_points import CallPoint, Names
 from verify.conformance.blame.sums.right_sums import right_sum
 from verify.conformance.blame.sums.term_basis import Power, powers
-from verify.method.terms import ANSWERS, term_value
+from verify.method.endings import plainest_between
+from verify.method.terms import ANSWERS, HESSIANS, term_value
 
 MOST_STEPS = 1000
 """Most gradient steps that are counted."""
@@ -106,6 +107,44 @@ RULES: tuple[AnswerChange, ...] = tuple(
     AnswerChange(name, cost, partial(_by_formula, formula)) for name, (cost, formula) in ANSWERS["minimiser"].items()
 )
 """Rules without a number in them."""
+
+
+def _newton(part: str, formula: str, v: Vector, c: CallPoint) -> Vector:
+    M = term_value(HESSIANS[part][""], Names(c, {}))
+    H = hessian_of(c) - M + term_value(formula, Names(c, {"M": M}))
+    return np.asarray(c.y_star - _solved(H, _gradient(c)) + 0.0 * v)
+
+
+def newton_steps() -> Iterator[AnswerChange]:
+    """One Newton step from ỹ* whose Hessian has a wrong part."""
+    for part in HESSIANS.keys() - {"any"}:
+        for name, formula in {**HESSIANS[part], **HESSIANS["any"]}.items():
+            if name:
+                what = name.format(part)
+                words = f"ỹ* − H⁻¹∇_yL(x,ỹ*) in place of {{}}: in its Hessian H stands {what} where {part} belongs"
+                yield AnswerChange(words, 0.2, partial(_newton, part, formula))
+
+
+def _cut_off(share: float, v: Vector, c: CallPoint) -> Vector:
+    return np.asarray(c.y_star - np.linalg.pinv(hessian_of(c), rcond=share) @ _gradient(c) + 0.0 * v)
+
+
+def cut_values(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
+    """The solution without the Hessian's singular values below a share of the largest; the share is measured."""
+    low, high = 0.0, 1.0
+    for c, _, got in seen:
+        U, sizes, V = np.linalg.svd(hessian_of(c))
+        kept = c.y_star - np.cumsum(V.T * (U.T @ _gradient(c) / sizes), axis=1).T
+        there = np.flatnonzero((np.abs(kept - got) <= 1e-10 + 1e-8 * np.abs(got)).all(axis=1))
+        if not len(there):
+            return
+        shares = np.append(sizes / sizes[0], 0.0)
+        low, high = max(low, float(shares[there[-1] + 1])), min(high, float(shares[there[0]]))
+    if 0.0 < low < high:
+        share = plainest_between(low, high)
+        cut = f"singular values of the Hessian H below {share:g} of its largest are cut off"
+        words = f"ỹ* − H⁺∇_yL(x,ỹ*) in place of {{}}: {cut}"
+        yield AnswerChange(words, 0.2, partial(_cut_off, share))
 
 
 def _bounds(c: CallPoint) -> dict[str, float]:

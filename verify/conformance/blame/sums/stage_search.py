@@ -15,7 +15,7 @@ from verify.conformance.blame.sums.answer_changes import FIXED, AnswerChange, Se
 from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
-from verify.conformance.blame.sums.minimiser_rules import RULES, counted_steps, fitted_rules
+from verify.conformance.blame.sums.minimiser_rules import RULES, counted_steps, cut_values, fitted_rules, newton_steps
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum, summed_sizes
 from verify.conformance.blame.sums.sparse_sums import (
     ROUNDING,
@@ -166,7 +166,8 @@ class StageSearch:
         seen = [w.seen for w in witnesses]
         changes: list[AnswerChange] = [*FIXED, *fitted_changes(seen)]
         if self.space == "y":
-            changes += [*RULES, *fitted_rules(seen), *counted_steps(seen), *stopped_solves(seen, Further(self))]
+            changes += [*RULES, *newton_steps(), *cut_values(seen), *fitted_rules(seen), *counted_steps(seen)]
+            changes += stopped_solves(seen, Further(self))
         for change in changes:
             yield EditedStage(self.space, (), nothing, change)
         for group in ("", "f", "g", "penalty"):

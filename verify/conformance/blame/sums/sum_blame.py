@@ -33,6 +33,8 @@ NOISY = range(500, 504)
 """Seeds of those under noise, for subjects that take their normals from the call."""
 MOST_CALLS = 150
 """Further calls of one stage."""
+ILL_CONDITIONED = 1 / 64
+"""The alpha of questions to a minimiser that answers all others rightly."""
 ENOUGH = 3
 """Answers without which nothing is looked for."""
 
@@ -57,15 +59,27 @@ class Asker:
 
 @np.errstate(all="ignore")
 def explain_sum(
-    space: Space, stages: StageCalls, answers: Sequence[StageAnswer], accuracy: DeclaredAccuracy = EXACT
+    space: Space,
+    stages: StageCalls,
+    answers: Sequence[StageAnswer],
+    accuracy: DeclaredAccuracy = EXACT,
+    *,
+    off: bool = False,
 ) -> Blame:
-    """Line 6 with every stage given, or the penalty minimiser, from answers that deviate."""
+    """Line 6 with every stage given, or the penalty minimiser, from answers that deviate.
+
+    ``off`` says that the minimiser does, though no answer shows it: calls that it is made in are.
+    """
     # A sum is as exact as doubles allow; only what is solved has an accuracy.
     left = 0.0 if space == "x" else FACTOR * accuracy.value
     stage = STAGE_OF[space]
     question: Callable[[int, Part], Probe] = line_6_question if space == "x" else minimiser_question
     search = StageSearch(space, Asker(stages), question, left, is_noisy=space == "x" and stages.use_draws)
     base = search.gather(FIRST)
+    if space == "y" and _all_right(base) and (off or any(not answer.excess <= 1 for answer in answers)):
+        # What is cut off, or ends too soon, shows where the Hessian is ill-conditioned.
+        search.question = lambda seed, part: minimiser_question(seed, part, ILL_CONDITIONED)
+        base = search.gather(FIRST)
     before = [w for w in (witness_of(a.probe, a.got, left) for a in answers) if w is not None]
     noisy = [w for w in before if w.probe.call.draws is not None]
     before = [w for w in before if w.probe.call.draws is None]
@@ -73,8 +87,7 @@ def explain_sum(
         noisy += search.put(noisy_question(seed) for seed in NOISY)
     blame = Blame(stage)
     # Right wherever it is asked to many digits: only where it stops by itself it is off, and no term says why.
-    is_right = all((np.abs(w.got - w.probe.expected) <= w.limits).all() for w in base)
-    if len(base) < ENOUGH or says_nothing(base) or (space == "y" and is_right):
+    if len(base) < ENOUGH or says_nothing(base) or (space == "y" and _all_right(base)):
         return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
     held: list[Witness] = []
     for candidates in search_levels(search, base):
@@ -93,6 +106,10 @@ def explain_sum(
                 apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
             )  # fmt: skip
     return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
+
+
+def _all_right(witnesses: Sequence[Witness]) -> bool:
+    return all((np.abs(w.got - w.probe.expected) <= w.limits).all() for w in witnesses)
 
 
 def search_levels(search: StageSearch, base: Sequence[Witness]) -> Iterator[list[EditedStage]]:
