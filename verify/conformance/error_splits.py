@@ -51,7 +51,9 @@ def split_error(seen: Seen) -> ErrorSplit | None:
         try:
             measured = inquiry.at(answer.probe.call.alpha)
             sweep = _sweep(inquiry, measured)
-            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured), deviates=bool(wrong))
+            alone = [a for a in quiet if a.probe.given == FROM_SCRATCH]
+            harmless = bool(alone) and not any(a in wrong for a in alone)
+            return _split(inquiry, sweep, _elsewhere(seen, wrong, measured), deviates=bool(wrong), harmless=harmless)
         except UnsteadyError as error:
             why = why or f"At {_where(answer.probe)} its error has no causes to tell apart: {error}."
         except DegenerateLowerLevelError:
@@ -110,7 +112,12 @@ def _elsewhere(
 
 
 def _split(
-    inquiry: Inquiry, sweep: list[MeasuredCause], elsewhere: tuple[StageAnswer, MeasuredCause] | None, *, deviates: bool
+    inquiry: Inquiry,
+    sweep: list[MeasuredCause],
+    elsewhere: tuple[StageAnswer, MeasuredCause] | None,
+    *,
+    deviates: bool,
+    harmless: bool,
 ) -> ErrorSplit:
     probe = inquiry.probe
     measured = next(one for one in sweep if one.alpha == probe.call.alpha)
@@ -123,7 +130,11 @@ def _split(
         sentence += (
             f" Another cause leads at {_where(answer.probe)}: {WORDS[found.own[0]]}, {found.size(found.own[0]):.2g}."
         )
-    shown = () if _is_truth(measured) else (*measured.own, *sorted(measured.given), *METHOD)
+    # Of an error that is what was given, a table would show that alone.
+    drowned = bool(measured.given) and measured.size(*measured.own) < DROWNED * length(measured.error)
+    if drowned and harmless:
+        sentence += " No estimate that computes every stage itself is off by more than its tolerance."
+    shown = () if drowned or _is_truth(measured) else (*measured.own, *sorted(measured.given), *METHOD)
     return ErrorSplit(
         sentence=sentence, probe=probe.id, x=tuple(probe.x.tolist()), alpha=measured.alpha,
         error=length(measured.error), floor=measured.floor, shown=shown, deviates=deviates, told=measured.told,
@@ -181,6 +192,8 @@ def _is_truth(measured: MeasuredCause) -> bool:
     return bool(measured.own) and length(measured.error) <= TRUTH * measured.size(*METHOD)
 
 
+DROWNED = 0.01
+"""Share of an error below which what the subject makes of it is lost beside what was given."""
 CANCEL = 2.0
 """Times the whole, beyond which its parts cancel."""
 

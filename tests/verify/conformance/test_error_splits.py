@@ -324,6 +324,24 @@ def test_what_a_call_gave_is_not_the_subjects() -> None:
     assert found.alphas == (0.05,)
 
 
+def test_a_cause_that_is_lost_beside_what_was_given_gets_no_table() -> None:
+    at_y_star = bent({"line_6": {"grad_f": "f_xx @ x + f_xy @ y_0 + f_x"}})
+    stages = StageCalls(at_y_star)
+    names = ("two-of-three/own-pair/", "two-of-three-thin/lam-width/")
+    seen = Seen(stages)
+    seen.answers += ask(
+        stages, [p for p in probes() if p.id.startswith(tuple(f"hypergradient/{name}" for name in names))]
+    ).answers
+    found = split_error(seen)
+    assert found is not None
+    assert found.error is not None
+    part = next(part for part in found.parts if part.cause == "formula")
+    assert 0 < part.size < 0.01 * found.error
+    assert found.shown == ()
+    assert "2.2 of it is the formula itself" in found.sentence
+    assert found.sentence.endswith("itself is off by more than its tolerance.")
+
+
 @pytest.mark.parametrize("subject", [by_id("always-active"), OnlyHypergradient(Early()), null_subjects()["zero"]])
 def test_causes_add_up_exactly(subject: Any) -> None:
     seen = seen_of(subject, "two-of-three")
