@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -30,6 +30,22 @@ class Met(NamedTuple):
     first: int
     last: int
     seen: Mapping[str, Vector]
+
+
+def met_everywhere(found: Iterable[Met | None]) -> list[Met]:
+    """Where an iteration meets all answers; empty from the first that it does not meet."""
+    met: list[Met] = []
+    for one in found:
+        if one is None:
+            return []
+        met.append(one)
+    return met
+
+
+def same_step(met: Sequence[Met]) -> int | None:
+    """The step at which all are met, if there is one."""
+    low, high = max(one.first for one in met), min(one.last for one in met)
+    return low if low <= high else None
 
 
 WIDE, NARROW = 3.0, 1.2

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
-from verify.method.endings import STOPS, Met, looked_at, plainest
+from verify.method.endings import STOPS, Met, looked_at, met_everywhere, plainest, same_step
 
 Steps = Callable[[QuadraticProgram, float], Iterator[Pair]]
 Size = Callable[[QuadraticProgram], float]
@@ -224,17 +224,12 @@ def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple
     """
     for ending in _endings():
         with np.errstate(all="ignore"):
-            met: list[Met] = []
-            for program, alike in asked:
-                one = _met(ending, program, alike)
-                if one is None:
-                    break
-                met.append(one)
-        if len(met) < len(asked):
+            met = met_everywhere(_met(ending, program, alike) for program, alike in asked)
+        if not met:
             continue
-        low, high = max(one.first for one in met), min(one.last for one in met)
-        if low <= high:
-            yield str(ending), float(low)
+        step = same_step(met)
+        if step is not None:
+            yield str(ending), float(step)
         for rule in RULES:
             number = plainest(met, rule)
             if number is not None:

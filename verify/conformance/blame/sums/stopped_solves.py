@@ -14,7 +14,7 @@ from verify.conformance.blame.sums.answer_changes import AnswerChange, Seen
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.minimiser_rules import hessian_of
 from verify.conformance.blame.sums.right_sums import right_sum
-from verify.method.endings import STOPS, Met, ends, looked_at, plainest
+from verify.method.endings import STOPS, Met, ends, looked_at, met_everywhere, plainest, same_step
 from verify.method.factors import spelt_plainly
 
 MOST_STEPS = 300
@@ -173,18 +173,13 @@ def stopped_solves(seen: Sequence[Seen], more: More) -> Iterator[AnswerChange]:
     ordered = sorted(seen, key=lambda one: -_length(one[2] - one[1]) / (_length(one[1] - one[0].y_star) + 1e-300))
     for start in STARTS:
         for kind in KINDS:
-            met: list[Met] = []
-            for one in ordered:
-                found = _met(kind, start, one)
-                if found is None:
-                    break
-                met.append(found)
-            if len(met) < len(ordered):
+            met = met_everywhere(_met(kind, start, one) for one in ordered)
+            if not met:
                 continue
-            low, high = max(one.first for one in met), min(one.last for one in met)
-            if low <= high:
-                yield AnswerChange(f"the result of {low} steps of {kind} from {start} in place of {{}}", 0.3,
-                                   partial(_counted, kind, start, low))  # fmt: skip
+            step = same_step(met)
+            if step is not None:
+                yield AnswerChange(f"the result of {step} steps of {kind} from {start} in place of {{}}", 0.3,
+                                   partial(_counted, kind, start, step))  # fmt: skip
                 continue
             for rule in RULES:
                 most = _narrowed(kind, start, rule, met, more)
