@@ -189,7 +189,7 @@ class _Batched:
 
 @dataclass(frozen=True)
 class PageF2csa(PenaltyMethod):
-    """Algorithm 1 as it stands on its page, nothing kept from call to call; ``certify`` asks for an error's bound."""
+    """Algorithm 1 as it stands on its page, which keeps a lower level's factors; ``certify`` asks for a bound."""
 
     certify: bool = False
 
@@ -230,7 +230,7 @@ class _Page:
 
 @dataclass(frozen=True)
 class PageImplicit(OfThisPackage):
-    """The implicit gradient as it stands on its page, everything done anew at each point."""
+    """The implicit gradient as it stands on its page, which keeps a lower level's factors."""
 
     name = "implicit gradient, page"
     method = IMPLICIT
