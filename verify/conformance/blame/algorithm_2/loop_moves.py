@@ -58,6 +58,8 @@ def search_moves(runs: Sequence[RecordedLoop]) -> list[tuple[LineEdit, LoopRule]
 
 def kept_once(runs: Sequence[RecordedLoop]) -> LoopRule | None:
     """The rule of a path that is one array, changed in place; ``None`` where iterates differ, or x never moves."""
+    if not all(np.ptp(one.z, axis=0).any() for one in runs):
+        return None
     sentence = (
         "the path is the last iterate T + 1 times: one array is changed in place, where each iterate must be kept"
     )
