@@ -10,6 +10,12 @@ _RAISED = re.compile(r"[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+(?:[·ᐟ][⁰¹²
 _PLAIN = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ", "−+0123456789./")
 _LOWERED = re.compile(r"[₀₁₂₃₄₅₆₇₈₉ᵣ]+")
 _INDICES = str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵣ", "0123456789r")
+_OFF_LINE = re.compile(r"<(su[bp])>(.*?)</su[bp]>")
+_MOVED = {
+    "sup": '<tspan dy="-.42em" font-size=".72em">{}</tspan><tspan dy=".3em">\u200b</tspan>',
+    "sub": '<tspan dy=".25em" font-size=".72em">{}</tspan><tspan dy="-.18em">\u200b</tspan>',
+}
+"""What stands for a tag in a drawing, the line's height regained after it."""
 _TAG = re.compile(r"(<[^>]*>)")
 _KEPT = ("svg", "script", "style", "code", "pre", "math", "sup", "sub", "option", "title")
 """Elements whose text stays as it is."""
@@ -43,6 +49,6 @@ def _set(text: str) -> str:
 
 
 def drawn_powers(text: str) -> Markup:
-    """Escaped words of a drawing's label with every power raised."""
-    raised = '<tspan dy="-.42em" font-size=".72em">{}</tspan><tspan dy=".3em">\u200b</tspan>'
-    return Markup(_RAISED.sub(lambda found: raised.format(found[0].translate(_PLAIN)), text))  # escaped, and numbers
+    """Escaped words of a drawing's label with every power raised, and what HTML raises or lowers."""
+    text = _RAISED.sub(lambda found: f"<sup>{found[0].translate(_PLAIN)}</sup>", text)
+    return Markup(_OFF_LINE.sub(lambda found: _MOVED[found[1]].format(found[2]), text))  # escaped, and numbers

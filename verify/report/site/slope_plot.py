@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from verify.evidence.model import Point, RateEvidence, superscript
 from verify.report import wording
@@ -155,7 +155,7 @@ class _Canvas:
         for at, label in _ticks(min(self.x), max(self.x)):
             place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
             yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'
-        letter = escape(wording.letter(self.lines[0].rate.variable))
+        letter = drawn_powers(wording.typeset(wording.letter(self.lines[0].rate.variable)))
         says = "shrinks" if self.toward == "zero" else "grows"
         yield (
             f'<text class="tick" x="{RIGHT:g}" y="{FOOT + 33:g}" text-anchor="end" font-style="italic">'
@@ -213,12 +213,12 @@ class _Canvas:
         if claim is not None:
             ((start, stop),) = self._claim(claim)
             edge = self._cut(self.across(math.log10(claim.points[0].at)), self.up(start), self.up(stop))[1]
-            power = wording.typeset(_power(claim.rate.variable, claim.claimed or 0.0))
-            wanted.append((edge, "t-claim", f"claimed {power}"))
+            wanted.append((edge, "t-claim", f"claimed {_power(claim.rate.variable, claim.claimed or 0.0)}"))
         floor = TOP
         for height, tone, words in sorted(wanted):
             floor = max(height, floor)
-            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{drawn_powers(escape(words))}</text>'
+            shown = drawn_powers(wording.typeset(words))
+            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{shown}</text>'
             floor += APART
 
     def _has_claim(self, line: SlopeLine) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from verify.report.site.powers import drawn_powers, set_powers
+from verify.report.wording import typeset
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,6 @@ def test_a_drawing_raises_them_too() -> None:
     label = drawn_powers("as written, α⁻²")
     assert re.sub(r"<[^>]*>|\u200b", "", label) == "as written, α−2"
     assert label.count("<tspan") == label.count("</tspan>") == 2
+    assert "dy=" in (index := drawn_powers(typeset("claimed N_g⁻¹, a < b")))
+    assert re.sub(r"<[^>]*>|\u200b", "", index) == "claimed Ng−1, a &lt; b"
+    assert index.count("<tspan") == index.count("</tspan>") == 4
