@@ -58,7 +58,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
     told = {blame.stage for blame in blames if blame.explanations or blame.described}
     blames = [b for b in blames if b.explanations or b.described or (b.stage in off and b.stage not in told)]
     # A stage that only the oracle call shows is wrong in the call's place.
-    inside = told - {*off}
+    inside = {stage for stage in told if stage in PROBED} - {*off}
     for stage in dict.fromkeys([*off, *(blame.stage for blame in blames)]):
         if stage == "hypergradient" and stage not in told and (inside or _is_noise_alone(seen, blames)):
             continue

@@ -52,7 +52,7 @@ def split_error(seen: Seen) -> ErrorSplit | None:
             measured = inquiry.at(answer.probe.call.alpha)
             sweep = _sweep(inquiry, measured)
             alone = [a for a in quiet if a.probe.given == FROM_SCRATCH]
-            harmless = bool(alone) and not any(a in wrong for a in alone)
+            harmless = bool(alone) and all(a.excess <= 1 for a in alone)
             return _split(inquiry, sweep, _elsewhere(seen, wrong, measured), deviates=bool(wrong), harmless=harmless)
         except UnsteadyError as error:
             why = why or f"At {_where(answer.probe)} its error has no causes to tell apart: {error}."

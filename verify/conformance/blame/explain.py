@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from spec import REPAIRED
 from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
@@ -53,9 +55,11 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
             known[stage] = blame.explanations[0]
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
-    if not found and _calls_are_off(seen):
+    wrong = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.excess <= 1]
+    if not found and wrong and seen.of("penalty_minimiser"):
+        # Each stage is right where it is asked by itself: where the solve is not, it must make all that is off.
         solve = explain_sum("y", stages, _own_answers(seen, "penalty_minimiser"), accuracy, off=True)
-        if solve.explanations:
+        if solve.explanations and all(_gives(solve.explanations[0], answer) for answer in wrong):
             found, known = [solve], {"penalty_minimiser": solve.explanations[0]}
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
@@ -66,10 +70,10 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 
-def _calls_are_off(seen: Seen) -> bool:
-    """Whether oracle calls are off, and a penalty minimiser was asked by itself, too."""
-    calls = [answer for answer in seen.of("hypergradient") if answer.probe.call.draws is None]
-    return bool(seen.of("penalty_minimiser")) and any(not answer.excess <= 1 for answer in calls)
+def _gives(explanation: Explanation, answer: StageAnswer) -> bool:
+    """Whether an explanation gives an answer that is off."""
+    said = explanation.answer(answer.probe)
+    return said is not None and bool((np.abs(said - answer.got) <= 2 * answer.probe.tolerance).all())
 
 
 def _ends_in_errors(seen: Seen, stage: Probed) -> bool:

@@ -213,6 +213,12 @@ def test_means_of_points_that_the_oracle_was_not_asked_at() -> None:
     assert "not of the points that the oracle was asked at" in means[0]
 
 
+def test_means_that_are_of_the_asked_points_where_a_block_has_one_are_not_of_others() -> None:
+    # Weights that nothing known gives: 1, 4, 9, … in each block.
+    odd = means(lambda s, k: np.average(block(s, k), axis=0, weights=np.arange(1, s.q.M + 1) ** 2.0))
+    assert named(PlantedLoop(mean=odd)) == [[]]
+
+
 def test_a_path_that_is_one_array_is_told_and_what_it_hides_is_judged() -> None:
     assert named(Driver()) == []
     ((one,),) = named(Driver(one_array=True))

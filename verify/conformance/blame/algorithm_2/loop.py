@@ -103,8 +103,8 @@ def _explained(stages: StageCalls, record: LoopRecord | None) -> Iterator[Blame]
     if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):
         return
     once = kept_once(runs)
-    if once is not None:
-        yield _path_blame(once, runs, align(heard.held_out))
+    if once is not None and once.predicts(fresh := align(heard.held_out)):
+        yield _path_blame(once, runs, fresh)
         shown, short = with_iterates(runs), with_iterates(outputs)
         if shown is None or short is None:
             return

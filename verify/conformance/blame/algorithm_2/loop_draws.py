@@ -212,9 +212,11 @@ def _off_segments(runs: Sequence[RecordedLoop]) -> float:
     """How surprising means of blocks of one step are as points drawn from their segments, others being within reach."""
     alone, worst = [], 0.0
     for one in runs:
+        if apart(one, one.blocks(one.z), one.run.x_bar) <= 1:
+            return math.inf
         if one.trial.parameters.M == 1:
             read = shares(replace(one, z=one.run.x_bar), STRAIGHT)
-            if read is None or apart(one, one.z, one.run.x_bar) <= 1:
+            if read is None:
                 return math.inf
             alone.append(read)
         ends = one.run.path[:-1], one.run.path[1:]

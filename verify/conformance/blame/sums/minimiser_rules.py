@@ -117,7 +117,7 @@ def _newton(part: str, formula: str, v: Vector, c: CallPoint) -> Vector:
 
 def newton_steps() -> Iterator[AnswerChange]:
     """One Newton step from ỹ* whose Hessian has a wrong part."""
-    for part in HESSIANS.keys() - {"any"}:
+    for part in (name for name in HESSIANS if name != "any"):
         for name, formula in {**HESSIANS[part], **HESSIANS["any"]}.items():
             if name:
                 what = name.format(part)
