@@ -241,13 +241,6 @@ def first_moment(case: Case) -> Measurement:
     return Measurement((rate,), values_at("part at alpha", rate.points[:1]), note)
 
 
-def _white(draws: Vector) -> Vector:
-    """Draws with mean zero and identity second moment exactly, by a linear map of all of them."""
-    centred = draws - draws.mean(axis=0)
-    root = np.linalg.cholesky(centred.T @ centred / len(draws))
-    return np.asarray(np.linalg.solve(root, centred.T).T)
-
-
 def _spent(case: Case, truth: Truth, alpha: float) -> SampleSetting:
     n_sigma = len(case.x) * FAINT.scale("f.x") ** 2
     setting = SampleSetting.at(case, truth, alpha, FAINT, N_g=max(1, ceil(n_sigma / alpha**2 - 1e-9)))

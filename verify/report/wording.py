@@ -98,7 +98,8 @@ def told(status: str, statement: Statement | None, reading: str) -> str:
 
 def mark(status: str) -> str:
     """Its character, if it has one."""
-    return STATUSES[status].mark if status in STATUSES else ""
+    found = STATUSES.get(status) or signs.SHADES.get(status)
+    return found.mark if found else ""
 
 
 def marked(status: str) -> str:

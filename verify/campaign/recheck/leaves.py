@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from verify.campaign.baseline.drift import ROUNDINGS
-from verify.campaign.recheck.sketches import SketchLeaf
-from verify.evidence.model import ComparisonEvidence, Evidence, RateEvidence
+from verify.campaign.recheck.sketches import MOST_BESIDE, SketchLeaf
+from verify.evidence.model import ComparisonEvidence, Evidence, Point, RateEvidence, Rung
 from verify.report.model import Result
 
 FITTED = {"exponent", "interval", "local_exponents", "settled", "floor"}
@@ -24,6 +24,11 @@ OF_ITSELF = 2.0**-16
 """Width, relative, of the cell that an uncertainty is held to."""
 OF_A_BOUND = 1e-4
 """The same of a proven bound's numbers: the errors that are spent are rounded to a grid."""
+COUNTED = 2.0**-22
+"""Bound, relative, of a number that was computed in doubles and has no uncertainty of its own."""
+EPS = 2.0**-52
+EXACT: tuple[Rung, ...] = ("certified", "symbolic", "cited")
+"""Rungs whose numbers are exact, and only written as doubles."""
 ROUNDED_UP, STEP = ("samples_needed",), 4.0
 """A whole number that a double was rounded up to: rounding may decide about its last step."""
 Group = tuple[SketchLeaf, ...]
@@ -89,17 +94,34 @@ def _comparison(item: ComparisonEvidence, known: dict[float, float]) -> Iterator
         yield SketchLeaf(where[name], math.inf if slack else 0.0)
 
 
+def _grown(rate: RateEvidence, point: Point) -> float:
+    """By how much, relative, a point of a sweep in α may differ between processors beyond :data:`COUNTED`; 0 if not.
+
+    Of what weights of size α⁻⁴ cancel in, a rounding is α⁻⁴ times as large.
+    """
+    if rate.variable != "alpha" or rate.rung in EXACT or (rate.rung == "numeric" and point.uncertainty):
+        return 0.0
+    bound = min(EPS * point.at**-4, MOST_BESIDE)
+    return bound if bound > COUNTED else 0.0
+
+
 def _rate(item: RateEvidence, known: dict[float, float]) -> Iterator[SketchLeaf]:
     left_out = {"points", "bounds"} | (FITTED if item.rung == "numeric" else set())
+    worst = 0.0
     for point in item.points:
+        growth = _grown(item, point)
+        worst = max(worst, growth if point.usable else 0.0)
         # In a deterministic sweep the uncertainty is rounding; prediction and measurement agree within it, no closer.
-        slack = point.uncertainty if item.rung == "numeric" else 0.0
-        known[point.measured] = slack
-        yield from (SketchLeaf(point.at), SketchLeaf(point.measured, slack), SketchLeaf(point.predicted, slack))
-        yield SketchLeaf(point.uncertainty, point.uncertainty * OF_ITSELF)
+        rounding = point.uncertainty if item.rung == "numeric" else 0.0
+        here, there = (max(rounding, growth * abs(value or 0.0)) for value in (point.measured, point.predicted))
+        known[point.measured] = here
+        yield from (SketchLeaf(point.at), SketchLeaf(point.measured, here), SketchLeaf(point.predicted, there))
+        unsure = 0.0 if item.rung in EXACT else max(growth, COUNTED) * abs(point.measured)
+        yield SketchLeaf(point.uncertainty, max(point.uncertainty * OF_ITSELF, unsure))
         if item.rung != "numeric":
             yield SketchLeaf(point.usable)
-    yield from _leaves(item.model_dump(exclude=left_out))
+    # What was fitted to the points is as good as the worst of them.
+    yield from _leaves(item.model_dump(exclude=left_out), lambda value: worst * abs(value))
     for bound in item.bounds:
         yield from _leaves([bound.side, bound.exponent, bound.worst_case, len(bound.certificates)])
         yield from (SketchLeaf(value, value * OF_A_BOUND) for value in (bound.constant, bound.end, bound.tightness))

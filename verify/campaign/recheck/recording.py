@@ -28,6 +28,7 @@ _OLD = "X86_V4 AVX512_ICL AVX512_SPR"
 PROCESSORS: dict[str, dict[str, str]] = {
     "here": {},
     "haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": _OLD},
+    "sandybridge": {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {_OLD}"},
     "prescott": {"OPENBLAS_CORETYPE": "Prescott", "NPY_DISABLE_CPU_FEATURES": f"X86_V3 {_OLD}"},
 }
 """Settings of OpenBLAS and numpy that make them compute as on an older processor; the first is recorded."""

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from verify.campaign.recheck.leaves import groups
+from verify.campaign.recheck.leaves import COUNTED, EXACT, groups
 from verify.campaign.recheck.recorded_results import shipped
 from verify.campaign.recheck.sketches import MOST_BESIDE, SketchLeaf
 from verify.checks.measuring.long_runs import OUTCOMES
@@ -20,20 +20,13 @@ from verify.evidence.model import (
     CertifiedBound,
     ComparisonEvidence,
     Evidence,
-    Point,
     PremiseEvidence,
     RateEvidence,
-    Rung,
 )
 from verify.report.model import Result
 
-EPS = 2.0**-52
-EXACT: tuple[Rung, ...] = ("certified", "symbolic", "cited")
-"""Rungs whose numbers are exact, and only written as doubles."""
 WRITTEN = 2.0**-50
 """Bound, relative, of an exact number that is written as a double: a norm's few roundings."""
-COUNTED = 2.0**-22
-"""The same of a number that was computed in doubles and has no uncertainty of its own: a quarter of a millionth."""
 OF_A_RUN = 2.0**-16
 """The same of what is measured at the end of a run of Algorithm 2, beside what it is held against: each step passes on
 the roundings of those before it, and how much they grow nobody bounds. Seven millionths were seen."""
@@ -92,24 +85,7 @@ def _bounds(result: Result, item: Evidence | None, group: Sequence[SketchLeaf]) 
     if isinstance(item, ComparisonEvidence) and result.claim.partition("/")[0] in OUTCOMES:
         relative[0] = OF_A_RUN  # the first is what was measured
         sizes[0] = max(abs(item.measured), abs(item.predicted))
-    if isinstance(item, RateEvidence) and item.points and not exact:
-        each = 4 if item.rung == "numeric" else 5  # place, measured, predicted, uncertainty, and whether it is usable
-        grown = [_grown(item, point) for point in item.points]
-        for k, (point, growth) in enumerate(zip(item.points, grown, strict=True)):
-            relative[k * each + 1 : k * each + 4] = [growth] * 3
-            sizes[k * each + 3] = point.measured
-        used = [growth for point, growth in zip(item.points, grown, strict=True) if point.usable]
-        # What was fitted to the points is as good as the worst of them.
-        rest = len(group) - len(item.points) * each
-        relative[len(group) - rest :] = [max(used, default=COUNTED)] * rest
     return [one * size for one, size in zip(relative, sizes, strict=True)]
-
-
-def _grown(rate: RateEvidence, point: Point) -> float:
-    """The relative bound of a point: of what weights of size α⁻⁴ cancel in, a rounding is α⁻⁴ times as large."""
-    if rate.variable != "alpha" or (rate.rung == "numeric" and point.uncertainty):
-        return COUNTED
-    return min(max(COUNTED, EPS * point.at**-4), MOST_BESIDE)
 
 
 def _apart(mine: Sequence[SketchLeaf], theirs: Sequence[SketchLeaf], spreads: Sequence[float]) -> str:

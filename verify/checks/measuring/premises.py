@@ -149,11 +149,6 @@ def shrinks(case: Case) -> bool:
     return case.sense.multiplier_width == "shrinking"
 
 
-def lower_level_alone(case: Case) -> bool:
-    """Whether the literal text's inner work counts the solves of the lower level and not of the penalty problem."""
-    return case.as_written and case.sense.inner_workload == "lower-level"
-
-
 def with_maps_frozen(case: Case) -> Case:
     """The same case for a difference in λ̃: where ỹ* is a map of x, what its derivative adds is the same on both sides.
 

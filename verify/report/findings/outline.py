@@ -70,6 +70,11 @@ class ReadingOutline:
         return literal is not None and not literal.parts and 0 < literal.holding < literal.judged
 
     @property
+    def shown(self) -> str:
+        """What it is marked as: its status, or that of a text which holds in some of its readings."""
+        return wording.MIXED if self.is_mixed else self.status
+
+    @property
     def is_told(self) -> bool:
         """Whether its word says more than its status does: where it holds in part, or cannot be met in part."""
         barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
@@ -242,9 +247,7 @@ def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outlin
     every = Outline(claims).statements
     counts = {
         reading: Counter(
-            wording.MIXED if entry.named[reading].is_mixed else entry.named[reading].status
-            for entry in every
-            if reading in entry.named and entry.named[reading].counts
+            entry.named[reading].shown for entry in every if reading in entry.named and entry.named[reading].counts
         )
         for reading in NAMED
     }

@@ -210,7 +210,7 @@ def _row(entry: StatementOutline, whole: Collection[str]) -> str:
 
 
 def _status(found: ReadingOutline) -> str:
-    return f"{wording.mark(found.status)} {found.word}" if found.status in wording.STATUSES else ""
+    return f"{wording.mark(found.shown)} {found.word}" if found.status in wording.STATUSES else ""
 
 
 def _item(reading: ReadingOutline) -> list[str]:

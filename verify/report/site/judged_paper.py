@@ -85,8 +85,7 @@ class JudgedStatement:
         """What became of it."""
         if self.outline and reading in self.found:
             found = self.outline.named[reading]
-            status = wording.MIXED if found.is_mixed else found.status or ABSENT
-            return Standing(status, found.word if found.is_told else "")
+            return Standing(found.shown or ABSENT, found.word if found.is_told else "")
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
 
     def counts(self, reading: str) -> bool:

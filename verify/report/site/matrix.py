@@ -76,9 +76,7 @@ def _token(rung: str) -> str:
 
 def _status(entry: StatementOutline, reading: str) -> str:
     found = entry.named.get(reading)
-    if found is None:
-        return entry.missing
-    return wording.MIXED if found.is_mixed else found.status
+    return entry.missing if found is None else found.shown
 
 
 def _counts(site: SiteFrame) -> list[tuple[str, list[tuple[str, str, int]]]]:
