@@ -30,7 +30,10 @@ Jobs: TypeAlias = Annotated[int | None, Option(help="Worker processes; default o
 Executor: TypeAlias = Annotated[
     Text, Option(help="dask://HOST:PORT or package.module:factory: workers elsewhere (docs/scaling.md).")
 ]
-TimeLimit: TypeAlias = Annotated[float | None, Option(help="Seconds a stage call of the subject may take.")]
+TimeLimit: TypeAlias = Annotated[
+    float | None, Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python.")
+]
+Causes: TypeAlias = Annotated[float, Option(help="Seconds to look for what is off after a finding; 0 for none.")]
 InProcess: TypeAlias = Annotated[
     bool,
     Option("--in-process", help="Import a Python subject where it is judged, as a debugger needs; nobody trusts it."),
@@ -88,10 +91,8 @@ class Verify:
     xfails_file: Annotated[File, Option(help="What is expected to be refuted: on each line NAME  # REASON.")] = None
     jobs: Jobs = None
     executor: Executor = None
-    time_limit: Annotated[
-        float | None,
-        Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python."),
-    ] = None
+    time_limit: TimeLimit = None
+    causes: Causes = 60.0
     in_process: InProcess = False
     resume: Annotated[
         bool, Option("--resume", help="Go on from undecided results, and from those of a subject not all known.")
@@ -343,6 +344,7 @@ class Compare:
     jobs: Jobs = None
     executor: Executor = None
     time_limit: TimeLimit = None
+    causes: Causes = 60.0
     in_process: InProcess = False
     no_settings: NoSettings = False
     as_json: AsJson = False

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from spec.errors import InvalidInputError
 from spec.expectations import ExpectedFailure, reason_of
 from spec.reading import is_repaired_text
 from verify.campaign.baseline.judging import hold_verdicts
-from verify.cli.console import plain_console
+from verify.cli.console import ended_politely, plain_console
 from verify.cli.folder import FRONT
 from verify.evidence.budget import EFFORT_STEP
 from verify.report.findings.headline import headline
@@ -17,6 +21,7 @@ from verify.report.formats.terminal import FEW, told
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.report.wording import counted
+from verify.subjects import SubjectFaultError
 from verify.verdict import Verdict
 
 NONE_HOLDS = "finding: no repaired statement about a solver holds for this subject"
@@ -58,6 +63,47 @@ class Ending:
     stopped_at: Result | None = None
 
 
+def require_seconds(seconds: float) -> None:
+    """Refuse a time for causes that is none."""
+    if not 0 <= seconds < math.inf:
+        raise InvalidInputError("--causes", "must be >= 0 and finite", seconds)
+
+
+def with_causes(report: Report, seconds: float, time_limit: float | None) -> Report:
+    """With what stages of another subject compute where they are off, if its run ends with a finding; else as it is.
+
+    Stages are compared and explained as ``f2csa conform`` does, for as long at most, in a process of the subject's own;
+    what is found changes no verdict, and is no part of ``report.json``.
+    """
+    if not seconds or report.is_of_the_paper or report.exit_code != 1 or not report.complete:
+        return report
+    from verify.conformance.author_letter import told as letter_of  # a run without findings needs none of it
+    from verify.conformance.judge import conform
+
+    sys.stderr.write(f"f2csa: looking for what is off in each stage, for {seconds:.0f} s at most\n")
+    try:
+        with ended_politely(), redirect_stdout(sys.stderr):
+            found = conform(report.subject, seed=report.seed, seconds=seconds, time_limit=time_limit, stages_only=True)
+    except (InvalidInputError, SubjectFaultError) as error:
+        sys.stderr.write(f"f2csa: what is off was not looked for: {error}\n")
+        return report
+    return report.with_letter(letter_of(found))
+
+
+def causes(report: Report) -> list[str]:
+    """What was found to be off in each stage, a line each; empty where it was not looked for."""
+    if report.letter is None:
+        return []
+    found = []
+    for wrong in report.letter.wrong:
+        found.append(", ".join(filter(None, [wrong.stage, wrong.effect])) + f": {wrong.sentence}")
+        found += [f"{wrong.stage}, {name}: {effect}" for name, effect in wrong.known]
+    off = [stage.stage for stage in report.letter.stages if stage.status == "diverges"]
+    unexplained = [stage for stage in off if stage not in {wrong.stage for wrong in report.letter.wrong}]
+    found += [f"{stage}: off, and not looked into before the time was over" for stage in unexplained]
+    return found or ["no stage is off by itself where it was asked"]
+
+
 def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = False) -> None:
     """Print the answer and what there is to say of the run; quietly, findings, faults and the closing line.
 
@@ -68,6 +114,7 @@ def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = F
         few = 0 < len(report.results) <= FEW
         console.print(told(report) if few or table else headline(report))
     lines = [f"finding: {line}" for line in report.findings]
+    lines += [f"cause: {line}" for line in causes(report)]
     lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
     lines += [] if quiet else [f"note: {line}" for line in (*report.notices, *report.changes)]
     lines += [f"fault: {result.where}: {result.fault}" for result in report.faults]

@@ -33,7 +33,7 @@ from verify.cli.ci_output import CiOutput
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
-from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show
+from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, causes, require_seconds, show, with_causes
 from verify.report.formats import times
 from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
@@ -53,6 +53,7 @@ def verify(asked: options.Verify) -> int:
     shard = None if asked.shard is None else Shard.parse(asked.shard)
     record_to = _record_to(asked)
     ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
+    require_seconds(asked.causes)
     named = "--baseline" if own_baseline else f"{settings.source} baseline"
     if not own_baseline and asked.baseline is not None and not asked.baseline.exists():
         raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(asked.baseline))
@@ -88,6 +89,8 @@ def verify(asked: options.Verify) -> int:
     if shard is not None:
         # Which results are its own was not known before.
         folder = folder_for(asked.out, [result.key for result in report.results])
+    if shard is None and not (asked.quiet or asked.as_json):
+        report = with_causes(report, asked.causes, asked.time_limit)
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store)
     judged = report.has_verdicts and not report.nothing_compared
@@ -103,9 +106,8 @@ def verify(asked: options.Verify) -> int:
             report = report.after(report.kept, (*report.notices, beyond))
         if lists.said:
             report = report.after(report.kept, (*report.notices, lists.said))
-        show(
-            report, Ending(paths, folder, time.monotonic() - started, stopped_at), quiet=asked.quiet, table=asked.table
-        )
+        ending = Ending(paths, folder, time.monotonic() - started, stopped_at)
+        show(report, ending, quiet=asked.quiet, table=asked.table)
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
@@ -138,7 +140,7 @@ def _record_to(asked: options.Verify) -> Path | None:
 def written(report: Report, folder: Path, store: Path) -> list[Path]:
     """Write the files; where they are there already, as the store remembers, only their times."""
     text = render_json(report)
-    about = hashlib.sha256(f"{installed().whole} {text}".encode()).hexdigest()
+    about = hashlib.sha256(f"{installed().whole} {text} {report.letter or ''}".encode()).hexdigest()
     with Store(store) as kept:
         known = kept.remembered(f"files of {about}")
         if known and all(_digest(folder / name) == known[name] for name in known):
@@ -227,6 +229,7 @@ def compare(asked: options.Compare) -> int:
     if asked.out is not None:
         folder_for(asked.out, ())  # refused before the run, if at all
     ci_output = CiOutput(asked.annotations, None, as_json=asked.as_json)
+    require_seconds(asked.causes)
     if asked.comment is not None:
         refuse_to_replace(asked.comment, "--comment")
     selection = selected(asked)
@@ -235,6 +238,7 @@ def compare(asked: options.Compare) -> int:
         named = " ".join(asked.claims or ()) or None
         raise InvalidInputError("claims", "must select at least one result on record", named)
     report = _report(asked, "--with")
+    is_run = report is None
     if report is None:
         again = _repeating(asked, recorded)
         report = _rerun(again, replay(kept), settings_of(_whom(again), unread=asked.no_settings))
@@ -244,12 +248,14 @@ def compare(asked: options.Compare) -> int:
         # Nothing compared is no success.
         rule = "must have at least one result in common with the run; none is"
         raise InvalidInputError("FILE", rule, str(asked.file))
+    if is_run and (asked.comment is not None or not asked.as_json):
+        judged = with_causes(judged, asked.causes, asked.time_limit)
     if asked.out is not None:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
     ci_output.report(judged)
     if asked.comment is not None:
         found = Baseline.of(judged) if judged.has_verdicts else None
-        comment = render_comment(comparison, kept, found, complete=judged.complete)
+        comment = render_comment(comparison, kept, found, complete=judged.complete, causes=causes(judged))
         write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
     if asked.as_json:
         print_json_text(comparison.model_dump_json(indent=1))
@@ -291,7 +297,7 @@ def _rerun(asked: options.RecordOptions | options.Compare, selection: Selection,
 
 
 def _show_comparison(comparison: Comparison, report: Report) -> None:
-    lines = [f"finding: {line}" for line in comparison.findings]
+    lines = [f"finding: {line}" for line in comparison.findings] + [f"cause: {line}" for line in causes(report)]
     lines += [NONE_HOLDS] if report.nothing_holds else []
     lines += [f"fault: {line}" for line in comparison.faults]
     lines += [f"{'new' if c.kind == 'new' else 'improved'}: {c.line}" for c in comparison.changes if not c.worse]

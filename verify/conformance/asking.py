@@ -34,7 +34,8 @@ ELSEWHERE: tuple[Stage, ...] = ("runs",)
 class Asking:
     """How the user wants a subject asked; ``cases`` is a folder for tests, ``force`` replaces files of others there.
 
-    ``seed`` draws the places that are no built-in ones; ``trace`` asks for the lines of mistakes.
+    ``seed`` draws the places that are no built-in ones; ``trace`` asks for the lines of mistakes. Without
+    ``judges_claims`` stages alone are looked at.
     """
 
     problems: Sequence[OwnProblem] = ()
@@ -43,6 +44,7 @@ class Asking:
     force: bool = False
     seed: int = 0
     trace: bool | Say = False
+    judges_claims: bool = True
 
     def __post_init__(self) -> None:
         if self.reading_name not in NAMED:

@@ -90,6 +90,7 @@ def conform(
     in_process: bool = False,
     exitfirst: bool = False,
     trace: bool | Say = False,
+    stages_only: bool = False,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Conformance:
     """Hold an implementation against Algorithms 1 and 2 and say what is wrong with it.
@@ -117,6 +118,7 @@ def conform(
             run is then not complete, and says so.
         trace: Whether the line of each stage that deviates is looked for in a Python subject's own source, in up to
             20 s (docs/trace.md); a function is told what is looked for.
+        stages_only: Whether stages are compared and explained, and no claim is judged.
         progress: Called with (done, in all, what) after each claim's result.
 
     Returns:
@@ -134,7 +136,8 @@ def conform(
     claims = [claims] if isinstance(claims, str) else list(claims)
     require_askable(claims, profile, jobs, (estimates, seconds), time_limit)
     own = [problem if isinstance(problem, OwnProblem) else OwnProblem.read(problem) for problem in problems]
-    asking = Asking(own, reading, None if save_cases is None else Path(save_cases), force, seed, trace)
+    cases = None if save_cases is None else Path(save_cases)
+    asking = Asking(own, reading, cases, force, seed, trace, judges_claims=reading == "repaired" and not stages_only)
     started, loadable = time.perf_counter(), isinstance(subject, str)
     name = subject if isinstance(subject, str) else name_of(subject)
     load = load_subject if in_process else load_apart
@@ -208,7 +211,7 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
     enough = asked.exitfirst and (first is not None or bool(seen.faults))
     report = (
         run_claims(asked, ignored, silent=seen.is_silent)
-        if asking.is_repaired and not enough
+        if asking.judges_claims and not enough
         else without_claims(asked)
     )
     suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None

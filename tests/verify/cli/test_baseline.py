@@ -68,7 +68,7 @@ def test_the_same_again_is_no_finding(recorded: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_constant_ten_per_cent_off_is_found(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("baseline", "compare", recorded, "--jobs", "1", "--subject", HERE + "Drifted")
+    arguments = ("baseline", "compare", recorded, "--jobs", "1", "--causes", "0", "--subject", HERE + "Drifted")
     code, out, _ = run(capsys, *arguments)
     assert code == 1
     assert "‖ĝ - ∇F‖/(1 + L_λ) at alpha = " in out
@@ -82,7 +82,7 @@ def test_a_constant_ten_per_cent_off_is_found(recorded: Path, capsys: pytest.Cap
 def test_verify_takes_the_baseline_and_reports_the_drift(
     recorded: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    arguments = ("verify", *QUICK, "--baseline", recorded, "--out", tmp_path / "r")
+    arguments = ("verify", *QUICK, "--causes", "0", "--baseline", recorded, "--out", tmp_path / "r")
     code, out, _ = run(capsys, *arguments, "--subject", HERE + "Plain")
     assert code == 0, out
     code, out, _ = run(capsys, *arguments, "--subject", HERE + "Drifted")
@@ -186,12 +186,12 @@ def test_a_subject_for_which_nothing_holds_is_no_success(capsys: pytest.CaptureF
     code, out, _ = run(capsys, "baseline", "record", *QUICK, "--subject", HERE + "Zero", "--out", tmp_path / "z.json")
     assert code == 1
     assert "no repaired statement about a solver holds" in out
-    assert run(capsys, "verify", *QUICK, "--subject", HERE + "Zero", "--out", tmp_path / "z")[0] == 1
+    assert run(capsys, "verify", *QUICK, "--causes", "0", "--subject", HERE + "Zero", "--out", tmp_path / "z")[0] == 1
     code, out, _ = run(capsys, "badge", tmp_path / "z")
     assert code == 1
     assert "F2CSA: 0 of 1 statements about a solver hold" in out
     # Not even against its own record.
-    code, out, _ = run(capsys, "baseline", "compare", tmp_path / "z.json")
+    code, out, _ = run(capsys, "baseline", "compare", tmp_path / "z.json", "--causes", "0")
     assert code == 1
     assert "0 findings" in out
     assert "no repaired statement about a solver holds" in out
@@ -215,6 +215,10 @@ def test_what_moved_is_written_as_a_comment(recorded: Path, capsys: pytest.Captu
     assert code == 1
     assert out.startswith("::error title=finding%3A bias-bound/black-box [repaired] on toy1::")
     assert "off by 9.5 %, allowed 0.011 %" in comment.read_text()
+    # What is off in its stages is looked for, and told with what moved.
+    (cause,) = [line for line in out.splitlines() if line.startswith("cause: ")]
+    assert cause.startswith("cause: hypergradient, ∇F off by up to 0.0")
+    assert "What is off in its stages:\n\n- " in comment.read_text()
     comment.write_text("my own words")
     code, out, err = run(capsys, *arguments)
     assert (code, out) == (2, "")
@@ -237,7 +241,7 @@ def test_an_executor_records_and_compares(recorded: Path, tmp_path: Path, capsys
     assert there.read_bytes() == recorded.read_bytes()
     code, out, _ = run(capsys, "baseline", "compare", recorded, "--executor", HERE + "pool")
     assert (code, out.splitlines()[-1]) == (0, "1 result and 2 numbers compared: 0 findings, 0 faults")
-    drifted = ("--subject", HERE + "Drifted", "--executor", HERE + "pool")
+    drifted = ("--causes", "0", "--subject", HERE + "Drifted", "--executor", HERE + "pool")
     assert run(capsys, "baseline", "compare", recorded, *drifted)[0] == 1
     assert ASKED == ["pool"] * 3
 

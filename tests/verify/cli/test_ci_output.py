@@ -27,7 +27,19 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.chdir(Path(__file__).parents[3])
 
     def asked(*arguments: object, subject: str = HERE + "Crashing") -> tuple[int, str, str]:
-        code = invoke(["verify", *ASKED, "--out", str(tmp_path / "r"), "--subject", subject, *map(str, arguments)])
+        code = invoke(
+            [
+                "verify",
+                *ASKED,
+                "--causes",
+                "0",
+                "--out",
+                str(tmp_path / "r"),
+                "--subject",
+                subject,
+                *map(str, arguments),
+            ]
+        )
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

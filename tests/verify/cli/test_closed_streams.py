@@ -51,8 +51,8 @@ def test_a_stream_that_is_closed_or_full_is_one_line(copied, redirected, argumen
         assert made.stderr.count("\n") == bool(err)
 
 
-REFUTED = ("verify", "bias-bound/T3", "--subject", "null_here:Zero", "--instance", "toy1", "--reading", "repaired",
-           "--profile", "smoke", "--out", "out")  # fmt: skip
+REFUTED = ("verify", "bias-bound/T3", "--subject", "null_here:Zero", "--causes", "0", "--instance", "toy1",
+           "--reading", "repaired", "--profile", "smoke", "--out", "out")  # fmt: skip
 ZERO = "class Zero:\n    name = 'zero'\n\n    def hypergradient(self, problem, x, call, rng):\n        return 0 * x\n"
 
 

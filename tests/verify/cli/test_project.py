@@ -70,7 +70,17 @@ def test_another_subject_and_nobody_at_all_have_no_use_for_them(at: Any) -> None
     assert "expected_failures" not in report or report["expected_failures"] == []
     assert "note: settings of pyproject.toml [tool.f2csa] are another subject's: none of them is used\n" in out
     code, _, report = verified(
-        at, "--no-settings", "--subject", f"{HERE}Mixed", "--profile", "smoke", "--reading", "repaired", "--fresh"
+        at,
+        "--no-settings",
+        "--subject",
+        f"{HERE}Mixed",
+        "--profile",
+        "smoke",
+        "--reading",
+        "repaired",
+        "--fresh",
+        "--causes",
+        "0",
     )
     assert code == 1
     assert report["seed"] != 7

@@ -82,7 +82,7 @@ def test_the_command_says_so(
     monkeypatch.syspath_prepend(str(tmp_path))
     code = invoke([
         "verify", *OWN, "--subject", "stranger:Subject", "--profile", "smoke", "--in-process", "--jobs", "1",
-        "--out", str(tmp_path / "report"), "--no-settings",
+        "--out", str(tmp_path / "report"), "--no-settings", "--causes", "0",
     ])  # fmt: skip
     capsys.readouterr()
     assert code == expected

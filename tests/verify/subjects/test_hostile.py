@@ -67,7 +67,7 @@ def test_nothing_done_in_a_call_is_a_success(how, module, monkeypatch):
 
 
 COMMANDS = {
-    "verify": "verify bias-bound/T3 --instance toy1 --profile smoke --subject {} --out out --time-limit 1.5",
+    "verify": "verify bias-bound/T3 --instance toy1 --profile smoke --subject {} --out out --time-limit 1.5 --causes 0",
     "json": "verify bias-bound/T3 --instance toy1 --profile smoke --subject {} --out out --time-limit 1.5 --json",
     "conform": "conform bias-bound/T3 --python {} --out out --time-limit 1.5 --seconds 20",
     "conform-json": "conform bias-bound/T3 --python {} --out out --time-limit 1.5 --seconds 20 --json",

@@ -23,7 +23,14 @@ _TITLES = {
 }  # fmt: skip
 
 
-def render_comment(comparison: Comparison, recorded: Baseline, found: Baseline | None, *, complete: bool = True) -> str:
+def render_comment(
+    comparison: Comparison,
+    recorded: Baseline,
+    found: Baseline | None,
+    *,
+    complete: bool = True,
+    causes: Sequence[str] = (),
+) -> str:
     """The comment as Markdown; the same comparison gives the same bytes.
 
     Args:
@@ -31,6 +38,7 @@ def render_comment(comparison: Comparison, recorded: Baseline, found: Baseline |
         recorded: The baseline.
         found: The new run; ``None`` where it has no verdict.
         complete: Whether that run reached its end.
+        causes: What the subject's stages compute where they are off, a line each.
     """
     worse = [change for change in comparison.changes if change.worse]
     better = [change for change in comparison.changes if not change.worse]
@@ -42,6 +50,7 @@ def render_comment(comparison: Comparison, recorded: Baseline, found: Baseline |
     lines += _section("Faults: no verdict", [f"- {escape(fault)}" for fault in comparison.faults])
     for kind, title in _TITLES.items():
         lines += _section(title, _told([change for change in worse if change.kind == kind], *entries))
+    lines += _section("What is off in its stages", [f"- {escape(cause)}" for cause in causes])
     beside = _told(better, *entries) + [f"- {escape(note)}" for note in comparison.notes]
     if beside:
         lines += ["", "<details><summary>Better, new, or not compared</summary>", "", *_cut(beside), "", "</details>"]
