@@ -22,6 +22,7 @@ from spec.drawn import is_drawn
 from spec.drawn import names as draws_named
 from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by
+from verify.campaign.run_environment import THREADS
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import (
     Case,
@@ -238,10 +239,6 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":
         return made.model_copy(update={"continuation": tuple(case.ledger.states())})
     return made
-
-
-THREADS = 1
-"""Threads of BLAS that a check is held to: sums over several have no one order."""
 
 
 @lru_cache(maxsize=1)

@@ -18,8 +18,9 @@ from verify.campaign.draws import drawn_tasks, gathered, how_many
 from verify.campaign.expectations import require_askable, set_apart
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
 from verify.campaign.run_environment import NOISE, environment, machine, of_every_machine, versions, whereabouts
-from verify.campaign.store.addresses import Addresses, installed, sources_of
+from verify.campaign.store.addresses import Addresses, sources_of
 from verify.campaign.store.bookkeeping import Books, Reuse
+from verify.campaign.store.dependencies import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import Searches, assembled

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from verify.campaign.plan import THREADS
 from verify.subjects import Subject
 from verify.subjects.loading import COMMAND, REFERENCE, as_program
 from verify.subjects.protocol import TRUSTED
@@ -45,6 +44,8 @@ def machine() -> dict[str, str]:
     }
 
 
+THREADS = 1
+"""Threads of BLAS that a check is held to: sums over several have no one order."""
 NOISE = "class of noise"
 """What a project states of it; nothing where it states none."""
 MACHINE = ("numpy dispatch", "BLAS", "BLAS threads", "libm")

@@ -28,14 +28,15 @@ def folder_for(out: Path, planned: Collection[str]) -> Path:
     Raises:
         InvalidInputError: If it is a file, or holds somebody else's file under one of our names.
     """
-    _require_ours(out)
+    require_ours(out)
     if set(_reported(out)) <= set(planned):
         return out
-    _require_ours(out / PART)
+    require_ours(out / PART)
     return out / PART
 
 
-def _require_ours(folder: Path) -> None:
+def require_ours(folder: Path) -> None:
+    """Refuse a folder that is a file, or that holds somebody else's file under one of our names."""
     require_folder(folder)
     for name in FILES:
         refuse_to_replace(folder / name)

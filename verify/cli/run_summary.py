@@ -13,8 +13,9 @@ from spec.errors import InvalidInputError
 from spec.expectations import ExpectedFailure, reason_of
 from spec.reading import is_repaired_text
 from verify.campaign.baseline.judging import hold_verdicts
-from verify.cli.console import ended_politely, plain_console
+from verify.cli.console import ended_politely
 from verify.cli.folder import FRONT
+from verify.cli.unchanged_run import RunWords
 from verify.evidence.budget import EFFORT_STEP
 from verify.report.findings.headline import headline
 from verify.report.formats.terminal import FEW, told
@@ -62,6 +63,11 @@ class Ending:
     seconds: float | None = None
     stopped_at: Result | None = None
 
+    @property
+    def front(self) -> Path | None:
+        """The front page, where it was written."""
+        return next((path for path in self.paths if path.name == FRONT), None)
+
 
 def require_seconds(seconds: float) -> None:
     """Refuse a time for causes that is none."""
@@ -105,14 +111,17 @@ def causes(report: Report) -> list[str]:
 
 
 def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = False) -> None:
-    """Print the answer and what there is to say of the run; quietly, findings, faults and the closing line.
+    """Print what :func:`words_of` has."""
+    words_of(report, ending, quiet=quiet, table=table).show(ending.front, ending.seconds)
+
+
+def words_of(report: Report, ending: Ending, *, quiet: bool = False, table: bool = False) -> RunWords:
+    """The answer and what there is to say of the run; quietly, findings, faults and the closing line.
 
     Few results are told with their numbers; of many the headline, or every statement's row where ``table`` asks.
     """
-    console = plain_console()
-    if not quiet:
-        few = 0 < len(report.results) <= FEW
-        console.print(told(report) if few or table else headline(report))
+    few = 0 < len(report.results) <= FEW
+    answer = None if quiet else told(report) if few or table else headline(report)
     lines = [f"finding: {line}" for line in report.findings]
     lines += [f"cause: {line}" for line in causes(report)]
     lines += [NONE_HOLDS] if report.nothing_holds and not report.findings else []
@@ -127,20 +136,17 @@ def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = F
     if report.kept and not quiet:
         all_, were = counted_in_print(len(report.results)), "was" if report.kept == 1 else "were"
         lines.append(f"{report.kept:,} of {all_} {were} kept from earlier runs")
-    for line in [*lines, closing_line(report, ending)]:
-        console.print(line, soft_wrap=True, markup=False)
+    return RunWords(answer, lines, _counted(report))
 
 
-def closing_line(report: Report, ending: Ending) -> str:
-    """``1,912 results in 55 s; report: report/report.html``."""
-    took = "" if ending.seconds is None else f" in {_seconds(ending.seconds)}"
-    page = "".join(f"; report: {path}" for path in ending.paths if path.name == FRONT)
+def _counted(report: Report) -> str:
+    """``1,912 results, 2 skipped``."""
     told = f", {counted(len(report.excused), 'expected failure')}" if report.excused else ""
     told += f", {counted(len(report.skipped), 'result')} skipped" if report.skipped else ""
     results, drawn = len(report.results), ""
     if report.draws is not None and report.only_drawn:
         results, drawn = report.draws.asked, " on drawn problems"
-    return f"{counted_in_print(results)}{drawn}{told}{took}{page}"
+    return f"{counted_in_print(results)}{drawn}{told}"
 
 
 def _unfinished(report: Report, ending: Ending) -> list[str]:
@@ -157,10 +163,6 @@ def _unfinished(report: Report, ending: Ending) -> list[str]:
 def counted_in_print(results: int) -> str:
     """``1,912 results``."""
     return f"{results:,} result{'s' * (results != 1)}"
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
 def _undecided(report: Report) -> list[Result]:

@@ -23,8 +23,8 @@ from verify.campaign.baseline.moved import render_comment
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
 from verify.campaign.baseline.storage import store as keep
 from verify.campaign.plan import Task, plan
-from verify.campaign.store.addresses import installed
 from verify.campaign.store.database import NAME as STORE
+from verify.campaign.store.dependencies import installed
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.checks.measuring.case import find_profile
@@ -33,16 +33,32 @@ from verify.cli.ci_output import CiOutput
 from verify.cli.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
-from verify.cli.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, causes, require_seconds, show, with_causes
+from verify.cli.run_summary import (
+    NONE_HOLDS,
+    NOTHING,
+    Ending,
+    FirstBad,
+    causes,
+    require_seconds,
+    show,
+    with_causes,
+    words_of,
+)
+from verify.cli.unchanged_run import FILES, are_there, digest, remember
 from verify.report.formats import times
 from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 
 
-def verify(asked: options.Verify) -> int:
-    """Run, write the files, print the summary; returns the exit code."""
-    started = time.monotonic()
+def verify(asked: options.Verify, key: str, started: float) -> int:
+    """Run, write the files, print the summary; returns the exit code.
+
+    Args:
+        asked: The command.
+        key: What :func:`verify.cli.unchanged_run.about` says of it.
+        started: When it began, by :func:`time.monotonic`.
+    """
     gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
     own_baseline = asked.baseline is not None
     asked, settings = with_settings(asked, asked.subject)
@@ -92,7 +108,8 @@ def verify(asked: options.Verify) -> int:
     if shard is None and not (asked.quiet or asked.as_json):
         report = with_causes(report, asked.causes, asked.time_limit)
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
-    paths = [] if not report.complete and holds_complete(folder) else written(report, folder, store)
+    files = _digest_of(report)
+    paths = [] if not report.complete and holds_complete(folder) else written(report, files, folder, store)
     judged = report.has_verdicts and not report.nothing_compared
     if record_to is not None and report.complete and judged:
         keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
@@ -108,6 +125,9 @@ def verify(asked: options.Verify) -> int:
             report = report.after(report.kept, (*report.notices, lists.said))
         ending = Ending(paths, folder, time.monotonic() - started, stopped_at)
         show(report, ending, quiet=asked.quiet, table=asked.table)
+        if folder == asked.out:
+            again = report.after(len(report.results), [lists.said] if lists.said else [])
+            remember(report, words_of(again, ending, quiet=asked.quiet), key, folder, files)
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
@@ -137,26 +157,22 @@ def _record_to(asked: options.Verify) -> Path | None:
     return path
 
 
-def written(report: Report, folder: Path, store: Path) -> list[Path]:
+def _digest_of(report: Report) -> str:
+    """Of a report and of the code that writes its files."""
+    return hashlib.sha256(f"{installed().whole} {render_json(report)} {report.letter or ''}".encode()).hexdigest()
+
+
+def written(report: Report, about: str, folder: Path, store: Path) -> list[Path]:
     """Write the files; where they are there already, as the store remembers, only their times."""
-    text = render_json(report)
-    about = hashlib.sha256(f"{installed().whole} {text} {report.letter or ''}".encode()).hexdigest()
     with Store(store) as kept:
-        known = kept.remembered(f"files of {about}")
-        if known and all(_digest(folder / name) == known[name] for name in known):
+        known = kept.remembered(FILES + about)
+        if are_there(folder, known):
             write_files(folder, {times.FILE: times.render_times(report)})
             return [folder / name for name in (*known, times.FILE)]
         paths = write(report, folder)
         timeless = [path for path in paths if path.name != times.FILE]
-        kept.remember("files of ", about, {path.relative_to(folder).as_posix(): _digest(path) for path in timeless})
+        kept.remember(FILES, about, {path.relative_to(folder).as_posix(): digest(path) for path in timeless})
     return paths
-
-
-def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
 
 
 def _planned(selection: Selection, asked: options.Verify) -> list[Task]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from verify.campaign.starting import start_early
 from verify.cli.options import Verify
@@ -11,10 +12,19 @@ from verify.cli.options import Verify
 
 
 def verify(asked: Verify) -> int:
-    """As :func:`verify.cli.verify.verify`; both processes take about a second to import what they need."""
+    """As :func:`verify.cli.verify.verify`; both processes take about a second to import what they need.
+
+    A run that nothing changed since is told again, and nothing of it is imported.
+    """
+    started = time.monotonic()
     # Where a store is, all may be kept already, and no workers be needed.
     if asked.executor is None and asked.jobs != 1 and (os.cpu_count() or 1) > 1 and not any(asked.out.glob("*.sqlite")):
         start_early()
+    from verify.cli.unchanged_run import about, told_again
+
+    key = about(asked)
+    if (code := told_again(asked, key, started)) is not None:
+        return code
     from verify.cli.verify import verify as carried_out
 
-    return carried_out(asked)
+    return carried_out(asked, key, started)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from functools import lru_cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -12,6 +13,7 @@ _STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib"
 _INSTALLED = ("site-packages", "dist-packages")
 
 
+@lru_cache(maxsize=4096)
 def is_users(path: Path) -> bool:
     """Whether a file is neither ours, nor Python's, nor installed."""
     path = path.resolve()

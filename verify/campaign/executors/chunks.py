@@ -10,7 +10,7 @@ from f2csa_ref.one_thread import one_thread
 from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, perform
 from verify.campaign.run_environment import machine, versions
-from verify.campaign.store.addresses import installed
+from verify.campaign.store.dependencies import installed
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -136,9 +136,3 @@ def _beside(module: str) -> Iterator[Path]:
         if place.with_suffix(".py").is_file():
             yield from place.parent.glob("*.py")
             return
-
-
-@lru_cache(maxsize=1)
-def installed() -> CodeHouse:
-    """The sources of this very installation."""
-    return CodeHouse()

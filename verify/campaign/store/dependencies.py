@@ -122,6 +122,12 @@ class CodeHouse:
         self._words[name] = words
 
 
+@lru_cache(maxsize=1)
+def installed() -> CodeHouse:
+    """The sources of this very installation."""
+    return CodeHouse()
+
+
 @lru_cache(maxsize=2048)
 def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
     """All names that a module of a package imports at run time, and all words it could name a file by."""

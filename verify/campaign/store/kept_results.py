@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -20,9 +19,10 @@ from spec.expectations import ExpectedFailure, Skip
 from spec.files import Frozen
 from verify.campaign.recheck.rechecking import follows
 from verify.campaign.run_environment import MACHINE
-from verify.campaign.store import database
+from verify.campaign.store import database, notes
 from verify.campaign.store.addresses import address_of
 from verify.campaign.store.database import StoreError, one_transaction
+from verify.campaign.store.notes import digest
 from verify.campaign.store.packing import packed, unpacked
 from verify.report.model import Result
 
@@ -68,7 +68,7 @@ class Plan(Frozen):
     @property
     def digest(self) -> str:
         """Identifies it; the same in every store."""
-        return _digest(*self.texts)
+        return digest(*self.texts)
 
 
 class StoreRow(NamedTuple):
@@ -86,7 +86,7 @@ class StoreRow(NamedTuple):
         text = result.model_copy(update={"seconds": None, "expected": None}).model_dump_json()
         address = address_of(inputs)
         seconds = result.seconds or 0.0
-        return cls(address, inputs, text, seconds, _digest(address, inputs, text, repr(seconds)))
+        return cls(address, inputs, text, seconds, digest(address, inputs, text, repr(seconds)))
 
     @property
     def packed(self) -> tuple[str, bytes, bytes, float, str]:
@@ -119,7 +119,7 @@ class StoreRow(NamedTuple):
     def read(self) -> tuple[Result | None, str]:
         """The result, or why it cannot be believed."""
         kinds = tuple(type(column) for column in self)
-        if kinds != (str, str, str, float, str) or self.digest != _digest(
+        if kinds != (str, str, str, float, str) or self.digest != digest(
             self.address, self.inputs, self.result, repr(self.seconds)
         ):
             return None, "it is not what was written"
@@ -213,12 +213,12 @@ class Store:
         with self._guarded():
             rows = self._connection.execute("SELECT digest, request, cells FROM plans ORDER BY at DESC").fetchall()
         found = []
-        for digest, request, cells in rows:
+        for named, request, cells in rows:
             try:
                 plan = Plan(request=Request.model_validate_json(request), cells=json.loads(unpacked(cells)))
             except (ValueError, RecursionError, TypeError):
                 plan = None
-            if plan is None or plan.digest != digest:
+            if plan is None or plan.digest != named:
                 self.notices.append("a run's plan was dropped: it is not what was written")
             else:
                 found.append(plan)
@@ -277,16 +277,11 @@ class Store:
     def remembered(self, what: str) -> dict[str, str]:
         """What was remembered under a name; nothing if nothing was, or another text than what was written."""
         with self._guarded():
-            row = self._connection.execute("SELECT text, digest FROM notes WHERE name = ?", (what,)).fetchone()
-        return dict(json.loads(row[0])) if row and row[1] == _digest(what, str(row[0])) else {}
+            return notes.remembered(self._connection, what)
 
     def remember(self, kind: str, name: str, what: dict[str, str]) -> None:
         """Remember something of a kind, and of that kind nothing else; where the disk is full, nothing."""
-        with suppress(sqlite3.Error), one_transaction(self._connection):
-            self._connection.execute("DELETE FROM notes WHERE substr(name, 1, ?) = ?", (len(kind), kind))
-            text = json.dumps(what)
-            note = (kind + name, text, _digest(kind + name, text))
-            self._connection.execute("INSERT INTO notes VALUES (?, ?, ?)", note)
+        notes.remember(self._connection, kind, name, what)
 
     def _guarded(self) -> _Guard:
         return _Guard(self.path)
@@ -304,7 +299,3 @@ class _Guard:
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: Any) -> None:
         if isinstance(value, sqlite3.Error):
             raise StoreError(f"{self.path} failed ({value}); what was finished before is kept in it") from None
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()

@@ -12,7 +12,7 @@ from verify.campaign.draws import gathered
 from verify.campaign.expectations import overdue, skipped
 from verify.campaign.plan import Task
 from verify.campaign.run_environment import NOISE, of_every_machine
-from verify.campaign.store.addresses import installed
+from verify.campaign.store.dependencies import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, left_out, smallest, summarise
 from verify.checks.measuring.case import find_profile

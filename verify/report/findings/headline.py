@@ -6,13 +6,9 @@ The words are those of the front page (:mod:`verify.report.site.answer`), its ma
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from textwrap import wrap
+from collections.abc import Iterable, Iterator, Mapping
 
 from markupsafe import Markup
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.text import Text
 
 from spec.claims import Claim
 from verify.evidence.model import superscript
@@ -20,6 +16,7 @@ from verify.report import prose, wording
 from verify.report.findings import user_lists
 from verify.report.findings.outline import ReadingOutline
 from verify.report.model import ReportData
+from verify.report.paragraphs import Headline, Paragraph
 from verify.report.signs import MIXED, PROVEN, look
 from verify.report.site.answer import answer
 from verify.report.site.failure_causes import Cause, causes
@@ -45,41 +42,6 @@ def plain(text: Markup | str) -> str:
 def _index(text: str) -> str:
     lowered = text.translate(_SMALL)
     return lowered if lowered != text and not set(lowered) & set(text) else f"_{text}"
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """Words that are folded to the width; ``style`` is that of their first ``marked`` characters."""
-
-    text: str
-    style: str = ""
-    marked: int = 0
-    indent: str = ""
-
-    def lines(self, width: int) -> list[Text]:
-        """As few lines as they fit in."""
-        held = self.text.replace(" [", "\u00a0[")
-        folded = wrap(held, max(width, 12), subsequent_indent=self.indent, break_on_hyphens=False)
-        made = [Text(line.replace("\u00a0", " ")) for line in folded]
-        if made and self.marked:
-            made[0].stylize(self.style, 0, self.marked)
-        return made
-
-
-@dataclass(frozen=True)
-class Headline:
-    """Paragraphs, one under another."""
-
-    paragraphs: tuple[Paragraph, ...]
-
-    def respelt(self, spell: Callable[[str], str]) -> Headline:
-        """The same in other letters."""
-        return Headline(tuple(replace(one, text=spell(one.text), marked=len(spell(one.text[: one.marked])))
-                              for one in self.paragraphs))  # fmt: skip
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for one in self.paragraphs:
-            yield from one.lines(options.max_width)
 
 
 def headline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Headline:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field
 
 from spec.files import Frozen
-from verify.report.model import ReportData
+
+if TYPE_CHECKING:
+    from verify.report.model import ReportData
 
 FILE = "times.json"
 SCHEMA = "f2csa-times/1"
@@ -33,4 +37,17 @@ def render_times(report: ReportData) -> str:
     """The file's text."""
     spent = {result.key: result.seconds for result in report.results if result.seconds is not None}
     total = math.fsum(spent.values()) if report.seconds is None else report.seconds
-    return Times(seconds=total, results=spent).model_dump_json(by_alias=True, indent=1) + "\n"
+    return text_of(Times(seconds=total, results=spent))
+
+
+def text_of(held: Times) -> str:
+    """Times as the file has them."""
+    return held.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def read(path: Path) -> Times | None:
+    """A file's times; ``None`` where it cannot be read or holds none."""
+    try:
+        return Times.model_validate_json(path.read_bytes())
+    except (OSError, ValueError):
+        return None

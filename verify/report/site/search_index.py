@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import groupby
+from typing import Any
 
 from verify.evidence.model import superscript
 from verify.report.site.frame import APART, FOLDER, MARK, Page
@@ -21,6 +24,9 @@ _UNREAD = re.compile(r"<(script|style|svg|math|pre|form|button|nav|footer)\b.*?<
 INLINE = ("a", "abbr", "b", "i", "em", "sub", "code", "mark")
 """Elements within a line, whose words touch those beside them."""
 _RAISED = re.compile(r"<sup>([^<]*)</sup>")
+_BETWEEN = re.compile(r"(?<=[.;:,]) ")
+SHORTEST = 12
+"""Characters of a part that is worth a number."""
 VOID = ("br", "hr", "img", "input", "meta", "link", "path", "circle", "col")
 UNSEARCHED = (f"{FOLDER}matrix.html",)
 """Pages whose every row leads to another page, which has it; so do those that end in :data:`~frame.APART`."""
@@ -104,10 +110,31 @@ def passages(page: Page) -> list[IndexedPassage]:
 
 
 def index_script(pages: Iterable[Page]) -> str:
-    """``window.f2csaIndex``: of each page its file, its title, and its passages as address, heading and words."""
-    made = [
-        [page.file, page.title, [[one.anchor, one.title, " ".join(one.words)] for one in passages(page)]]
+    """``window.f2csaIndex``: of each page its file, its title, and its passages as address, heading and words.
+
+    The words come in parts, to be joined by spaces; a number stands for a part of ``window.f2csaSaid``, where what
+    passages have in common is said once.
+    """
+    read = [
+        (page, [(one, _BETWEEN.split(" ".join(one.words))) for one in passages(page)])
         for page in pages if page.file not in UNSEARCHED and not page.file.endswith(APART)
     ]  # fmt: skip
-    text = json.dumps(made, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    return f"{MARK}\nwindow.f2csaIndex={text};\n"
+    times = Counter(part for _, found in read for _, parts in found for part in parts)
+    said = [part for part, count in times.most_common() if count > 1 and len(part) >= SHORTEST]
+    numbers = {part: number for number, part in enumerate(said)}
+    made = [
+        [page.file, page.title, [[one.anchor, one.title, *_numbered(parts, numbers)] for one, parts in found]]
+        for page, found in read
+    ]
+    return f"{MARK}\nwindow.f2csaSaid={_as_script(said)};\nwindow.f2csaIndex={_as_script(made)};\n"
+
+
+def _numbered(parts: Sequence[str], numbers: Mapping[str, int]) -> Iterator[str | int]:
+    """Parts of a text, those that have a number by it, the others between them as one."""
+    for number, some in groupby(parts, numbers.get):
+        held = [*some]
+        yield from [" ".join(held)] if number is None else [number] * len(held)
+
+
+def _as_script(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")

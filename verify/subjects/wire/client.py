@@ -226,21 +226,26 @@ class WireSubject:
             drawn = listed = False  # the seed stands for them
         in_request = (draw_bytes(problem, call) if listed else 0) + (len(to_json(common)) if singly else 0)
         at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
-        rows: list[Any] = []
-        while len(rows) < replications:
-            count = min(at_once, replications - len(rows))
+        parts: list[Vector] = []
+        made = 0
+        while made < replications:
+            count = min(at_once, replications - made)
             if not singly:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
-                rows.extend(self._talk.ask(stage, params, expects=count * len(x)).hypergradients)
+                rows = self._talk.ask(stage, params, expects=count * len(x)).hypergradients
+                made += len(rows)
+                parts.append(_array(rows))
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):
                 given = {"draws": self._draws(problem, call, 1, rng)} if drawn else {}
                 batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
-            rows += [answer.hypergradient for answer in self._talk.ask_all(stage, batch, expects=len(x))]
-        return _array(rows)
+            answers = self._talk.ask_all(stage, batch, expects=len(x))
+            made += len(answers)
+            parts.append(_array([answer.hypergradient for answer in answers]))
+        return parts[0] if len(parts) == 1 else _array_of(parts)
 
     def _do_optimise_runs(
         self,
@@ -305,6 +310,14 @@ def _array(values: Any) -> Vector:
         return np.array(values, dtype=np.float64)
     except ValueError:
         return np.empty(0)  # rows of different lengths: the wrong shape whatever was asked
+
+
+def _array_of(parts: Sequence[Vector]) -> Vector:
+    """Rows in several parts as one array."""
+    try:
+        return np.concatenate(parts)
+    except ValueError:
+        return np.empty(0)  # none, or rows of different lengths
 
 
 def _joined(arrays: Sequence[Vector]) -> Vector:

@@ -15,8 +15,8 @@ import pytest
 
 from verify.campaign.plan import Task, perform, plan
 from verify.campaign.run_environment import environment
-from verify.campaign.store.addresses import Addresses, address_of, installed, sources_of
-from verify.campaign.store.dependencies import PACKAGES, CodeHouse
+from verify.campaign.store.addresses import Addresses, address_of, sources_of
+from verify.campaign.store.dependencies import PACKAGES, CodeHouse, installed
 from verify.checks.measuring.case import checks, find_profile
 from verify.subjects import ReferenceSubject
 

@@ -23,9 +23,14 @@ MOST = 1_500_000
 
 
 def read(script: str) -> list[list[object]]:
-    text = script.partition("window.f2csaIndex=")[2].rstrip().removesuffix(";")
-    made: list[list[object]] = json.loads(text)
-    return made
+    """The index with its parts joined, as the page's script joins them."""
+    _, said, made = (line.partition("=")[2].removesuffix(";") for line in script.splitlines())
+    known = json.loads(said)
+    return [
+        [file, page, [[at, title, " ".join(known[p] if isinstance(p, int) else p for p in parts)]
+                      for at, title, *parts in found]]
+        for file, page, found in json.loads(made)
+    ]  # fmt: skip
 
 
 def test_every_page_is_in_the_index_but_rows_that_lead_elsewhere() -> None:
@@ -47,6 +52,17 @@ def test_passages_begin_at_addresses_and_have_their_headings() -> None:
     script = index_script([Page("a.html", "A", Markup("<h1>x</h1><p>&lt;/script&gt;</p>"))])
     assert "</script" not in script
     assert read(script) == [["a.html", "A", [["", "x", "</script>"]]]]
+
+
+def test_what_passages_have_in_common_is_said_once() -> None:
+    pages = [
+        Page(f"{k}.html", "A", Markup(f"<h1>x</h1><p>{k}, said by every page, a, a, {k}; said by every page,</p>"))
+        for k in "bc"
+    ]
+    script = index_script(pages)
+    assert script.count("said by every page,") == 1
+    texts = [f"{k}, said by every page, a, a, {k}; said by every page," for k in "bc"]
+    assert read(script) == [[f"{k}.html", "A", [["", "x", text]]] for k, text in zip("bc", texts, strict=True)]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")

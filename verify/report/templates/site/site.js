@@ -21,7 +21,7 @@
     const loaded = new Promise(done => { find.load = () => {
       find.load = () => {};
       const script = document.createElement('script');
-      script.onload = () => { index = (window.f2csaIndex || []).flatMap(([file, page, found]) => found.map(([at, title, text]) => ({file, page, at, title, text, low: flat(text), head: flat(page + ' ' + title)}))); done(); };
+      script.onload = () => { index = (window.f2csaIndex || []).flatMap(([file, page, found]) => found.map(([at, title, ...parts]) => { const text = parts.map(part => typeof part === 'number' ? window.f2csaSaid[part] : part).join(' '); return {file, page, at, title, text, low: flat(text), head: flat(page + ' ' + title)}; })); done(); };
       script.onerror = () => { told.textContent = 'The index lies in the folder “pages”, which is not beside this file.'; hits.hidden = !field.value.trim(); };
       script.src = find.dataset.index;
       document.head.append(script);
