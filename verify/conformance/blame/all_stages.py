@@ -197,7 +197,12 @@ def _innermost(blames: Sequence[Blame]) -> list[Blame]:
     """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
     own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
     kept = [blame for blame in blames if blame.stage != "hypergradient" or not own]
-    return [replace(blame, explanations=blame.explanations or (Remembers(),)) for blame in kept]
+    return [blame if blame.explanations else replace(blame, explanations=(_kept_somehow(blame),)) for blame in kept]
+
+
+def _kept_somehow(blame: Blame) -> Remembers:
+    """That something is kept in no way known, with what the answers show beside it."""
+    return Remembers(f"{Remembers.sentence}. Beside that, {blame.described}") if blame.described else Remembers()
 
 
 def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequence[Stage]) -> Iterator[Blame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.sum_blame import explain_sum
+from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import WHOLE
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.method.lines import Stage
@@ -56,11 +57,14 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
     wrong = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.excess <= 1]
-    if not found and wrong and seen.of("penalty_minimiser"):
-        # Each stage is right where it is asked by itself: where the solve is not, it must make all that is off.
+    told = all(blame.explanations for blame in found) and "penalty_minimiser" not in known
+    left = [a for a in wrong if not _gives(known, a)] if told and seen.of("penalty_minimiser") else []
+    if left:
+        # The solve is right where it is asked by itself: where it is not, it must make all that others leave.
         solve = explain_sum("y", stages, _own_answers(seen, "penalty_minimiser"), accuracy, off=True)
-        if solve.explanations and all(_gives(solve.explanations[0], answer) for answer in wrong):
-            found, known = [solve], {"penalty_minimiser": solve.explanations[0]}
+        beside = known | ({"penalty_minimiser": solve.explanations[0]} if solve.explanations else {})
+        if beside != known and all(_gives(beside, answer) for answer in left):
+            found, known = [*found, solve], beside
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
     if inside is not None:
@@ -70,9 +74,9 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 
-def _gives(explanation: Explanation, answer: StageAnswer) -> bool:
-    """Whether an explanation gives an answer that is off."""
-    said = explanation.answer(answer.probe)
+def _gives(known: Mapping[Stage, Explanation], answer: StageAnswer) -> bool:
+    """Whether explanations of its stages give a call's answer that is off."""
+    said = play(answer.probe, {str(stage): one for stage, one in known.items()})
     return said is not None and bool((np.abs(said - answer.got) <= 2 * answer.probe.tolerance).all())
 
 

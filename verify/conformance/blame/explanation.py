@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from spec.exact import Vector
+from verify.conformance.answers import StageAnswer
 from verify.conformance.probes import Probe
 from verify.method.lines import Stage
 
@@ -38,7 +39,8 @@ class Blame:
     where nothing does. ``agrees`` counts the answers that the first one gives, ``held_out`` those of them on probes
     that were asked only after it had been found, ``apart`` its largest difference in tolerances. ``effect`` is the
     largest error of an estimate of ∇F, or of a point of Algorithm 2, that this stage alone makes. ``described``, where
-    nothing explains it, is a sentence about what was measured, which foresees nothing elsewhere.
+    nothing explains it, is a sentence about what was measured, which foresees nothing elsewhere. ``left`` are answers
+    beside the judged ones that the first explanation does not give.
     """
 
     stage: Stage
@@ -48,3 +50,4 @@ class Blame:
     apart: float = 0.0
     effect: float | None = None
     described: str = ""
+    left: Sequence[StageAnswer] = ()

@@ -53,12 +53,34 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     if hanging:
         words = " and ".join(name.replace("_", " ") for name in COMPUTED if name in dark)
         unforeseen += f"; {hanging} more compute their {words}, which nothing here explains"
-    if not rest:
+    said_off = _said_off(seen, named) if stage == "lower_level" else []
+    blame = next(blame for blame in blames if blame.stage == stage and blame.explanations)
+    further = [float(np.abs(a.got - said).max()) for a in blame.left if (said := _said(a, stage, named)) is not None]
+    if blame.left:
+        size = f", off what it says by up to {max(further):.2g}" if further else ""
+        unforeseen += f"; beside these, {_are(len(blame.left))} not as it says of what was asked for besides{size}"
+    if said_off:
+        unforeseen += f"; {_are(len(said_off))} right where it says otherwise, by up to {max(said_off):.2g}"
+    if not rest and not blame.left and not said_off:
         return f"It gives all {len(played)} answers that are off, to within {max(misses):.1g}{unforeseen}."
+    if not rest:
+        return f"This is not all: all {len(played)} judged answers that are off are as it says{unforeseen}."
+    verb = "is" if len(rest) == 1 else "are"
     return (
-        f"This is not all: {len(rest)} of the {len(played)} answers that are off are not as it says, and up to "
+        f"This is not all: {len(rest)} of the {len(played)} answers that are off {verb} not as it says, and up to "
         f"{max(rest):.2g} is left unexplained{unforeseen}."
     )
+
+
+def _are(count: int) -> str:
+    return f"{count} {'answer is' if count == 1 else 'answers are'}"
+
+
+def _said_off(seen: Seen, named: Mapping[str, Explanation]) -> list[float]:
+    """By how much right answers of a lower level are off what is said of them."""
+    right = [a for a in seen.of("lower_level") if a.excess <= 1]
+    told = [(a, said) for a in right if (said := _said(a, "lower_level", named)) is not None]
+    return [float(np.abs(a.got - said).max()) for a, said in told if not _is(a, said)]
 
 
 def _by_stage(named: dict[str, Explanation]) -> dict[str, Explanation]:

@@ -11,7 +11,9 @@ import pytest
 
 from f2csa_ref.objectives import objectives_of
 from tests.verify.conformance.blame.plain_lines import Given, line_6, minimiser
+from tests.verify.conformance.blame.test_solver_slips import ILL_CONDITIONED
 from verify.conformance.blame.explain import explain
+from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.questions import chain_question, width_questions
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
@@ -86,6 +88,25 @@ def test_two_lines_inside_are_both_told_and_ranked() -> None:
     assert blames[0].effect is not None
     assert blames[1].effect is not None
     assert blames[0].effect > blames[1].effect > 0
+
+
+class WithSolve(PlainCall):
+    """The same, with its penalty solve to be asked by itself."""
+
+    def penalty_minimiser(self, problem: Any, x: Any, call: Any, tol: Any) -> Any:  # solved as it is
+        c = Given(problem.arrays, x, call.y_star, call.y_star, call.lam, call.rho, call.alpha, 1)
+        return self.solve(c)
+
+
+@pytest.mark.parametrize("solve", ["least squares, a thousandth", "cg, a thousandth"])
+def test_a_solve_that_few_calls_show_is_told_beside_another_line(solve: str) -> None:
+    line, words = ILL_CONDITIONED[solve]
+    seen = look(StageCalls(WithSolve(line=kept_multipliers, solve=line)), only=("penalty_minimiser", "hypergradient"))
+    blames = explain(seen.stages, seen)
+    told = {blame.stage: [one.sentence for one in blame.explanations] for blame in blames if blame.explanations}
+    assert told["hypergradient"] == ["line 6 = the right one + α₁·Aᵀλ̃"]
+    assert [words in sentence for sentence in told["penalty_minimiser"]] == [True]
+    assert left_over(seen, blames, "hypergradient").startswith("It gives all ")
 
 
 def test_nothing_is_said_of_right_calls() -> None:

@@ -81,6 +81,22 @@ def nesterov(steps: int) -> Pair:
     return pair
 
 
+def split(steps: int, weight: float, *, bound: bool) -> Pair:
+    """ADMM with the rows' values as a variable of their own."""
+
+    def pair(a: Any, x: Any) -> Any:
+        q, r, u = a.g_xy.T @ x + a.g_y, a.A @ x - a.b, np.zeros(len(a.b))
+        s = np.maximum(r, 0) if bound else u
+        y = 0 * q
+        for _ in range(steps):
+            y = np.linalg.solve(a.g_yy + weight * a.B.T @ a.B, weight * a.B.T @ (s - u) - q)
+            s = np.maximum(a.B @ y + u, r)
+            u = u + a.B @ y - s
+        return y, np.maximum(-weight * u, 0)
+
+    return pair
+
+
 def at_once(rule: str) -> Pair:
     """Rows chosen once from the minimiser without any."""
 
@@ -167,6 +183,8 @@ SLIPS: dict[str, tuple[Pair, str]] = {
     "two sweeps": (row_by_row(2), "2 sweeps over the rows"),
     "four sweeps": (row_by_row(4), "4 sweeps over the rows"),
     "ten accelerated steps": (nesterov(10), "10 accelerated projected gradient steps of size 1/‖Bg_yy⁻¹Bᵀ‖"),
+    "eight steps of ADMM": (split(8, 1.0, bound=False), "8 steps of ADMM of weight 1 with By = s, from s = 0, "),
+    "thirty steps of ADMM": (split(30, 10.0, bound=True), "30 steps of ADMM of weight 10 with By = s, from s = max(Ax"),
     "violated rows once": (at_once(""), "held as an equation, without another look"),
     "violated rows once, returned cut": (at_once("returned cut"), "without another look; and negative λ are replaced"),
     "violated rows once, cut": (at_once("cut"), "negative multipliers are replaced by 0 and y is made from those"),

@@ -106,6 +106,18 @@ def least_squares(share: float) -> Callable[[Given], Any]:
     return solve
 
 
+def in_single(solve: Callable[[Any, Any], Any]) -> Callable[[Given], Any]:
+    """A Newton step whose system is handed over in single precision."""
+
+    def step(c: Given) -> Any:
+        q, H = c.q, quadratic(c)[0]
+        slope = q.f_xy.T @ c.x + q.f_yy @ c.ys + q.f_y - c.a2 * q.B.T @ (c.rho * c.h(c.ys))
+        slope = slope + c.a1 * (q.g_xy.T @ c.x + q.g_yy @ c.ys + q.g_y - q.B.T @ c.lam)
+        return c.ys - solve(H.astype(np.float32), slope.astype(np.float32)).astype(float)
+
+    return step
+
+
 def moved(rule: Callable[[Given, Any], Any]) -> Callable[[Given], Any]:
     return lambda c: rule(c, minimiser(c))
 
@@ -150,6 +162,8 @@ SOLVES: dict[str, tuple[Callable[[Given], Any], str]] = {
     "f_yy unpacked": (newton(unpacked), "in its Hessian H stands f_yy with twice its diagonal where f_yy belongs"),
     "rows scaled by ρ": (newton(scaled_rows), "in its Hessian H stands α₂Bᵀρ²B where α₂BᵀρB belongs"),
     "without f_yy": (newton(gauss_newton), "in its Hessian H stands nothing where f_yy belongs"),
+    "in single precision": (in_single(np.linalg.solve), "solved in single precision, in place of the right minimiser"),
+    "inverted in single precision": (in_single(lambda H, s: np.linalg.inv(H) @ s), "its inverse taken in single"),
     "row after row": (moved(row_after_row), "moved onto each violated row in turn"),
     "worst row": (moved(onto_worst), "moved onto the row that it violates most"),
     "all at once": (moved(by_pseudoinverse), "moved onto all rows that it violates at once"),

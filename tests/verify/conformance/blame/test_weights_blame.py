@@ -31,6 +31,10 @@ def sigmoid(t: Any) -> Any:
     return 1 / (1 + np.exp(-t))
 
 
+def share(values: Any, of: float) -> Any:
+    return values / of if of > 0 else values
+
+
 def off_below(least: float, rho: Any) -> Any:
     return np.where(rho < least, 0.0, rho)
 
@@ -69,6 +73,10 @@ PLANTED: dict[str, tuple[Weigh, str]] = {
                     "with w_λ/λ in place of λ/w_λ"),
     "another row's h": (lambda h, m, w, v: right_weights(np.roll(h, 1), m, w, v), "with the h of the row before"),
     "doubled, with a guard": (lambda h, m, w, v: 2 * right_weights(h, m, w + 1e-4, v), "ρ is multiplied by 2"),
+    "beside the largest": (lambda h, m, w, v: ramp(1 + h / w) * ramp(share(m, m.max())), "with λ/max λ in place"),
+    "tent beside the largest": (lambda h, m, w, v: ramp(1 - np.abs(h) / w) * ramp(share(m, m.max())),
+                                "−|h| in place of h; and with λ/max λ in place of λ/w_λ"),
+    "by the sum of λ": (lambda h, m, w, v: ramp(1 + h / w) * ramp(share(m, m.sum()) / v), "with λ/Σλ in place of λ"),
     "tent and smaller": (lambda h, m, w, v: np.minimum(ramp(1 - np.abs(h) / w), ramp(m / v)), "−|h| in place of h"),
 }  # fmt: skip
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from verify.conformance.blame.activation.ramp_shapes import AFTERWARDS, ENTERS, SHAPES, TOGETHER, WIDTHS
-from verify.conformance.blame.activation.ramps import CUTS, RIGHT_WEIGHTS, Bracket, WeightRule
+from verify.conformance.blame.activation.ramps import CUTS, OF_OTHER_ROWS, RELATIVE, RIGHT_WEIGHTS, Bracket, WeightRule
 
 Part = Literal["h", "lam", "both", "rule"]
 SIDES: tuple[Literal["h", "lam", "both"], ...] = ("h", "lam", "both")
 STARTS = (-2.0, -1.0, -0.5, 0.5, 1.0)
 CENTRED = (("start", -0.5), ("factor", 2.0))
 """(h + w)/(2w) in place of 1 + h/w: two changes that are made together."""
-WITHOUT_EFFECT = (("lam", "positive part"), ("both", "row before"), ("both", "row after"))
-"""Changes of what is cut off anyway, and of what is moved afterwards as well."""
+WITHOUT_EFFECT = (("lam", "positive part"), ("both", "row before"), ("both", "row after"),
+                  *((side, name) for side in ("h", "both") for name in ("of largest", "of sum")))  # fmt: skip
+"""Changes of what is cut off anyway, of what is moved afterwards as well, and by sizes that h, below 0, seldom has."""
 FACTORS = (0.5, 2.0, 10.0, 0.1)
 
 
@@ -32,6 +33,11 @@ class RampEdit:
     low: float = 1e-3
     high: float = 1e3
     signed: bool = False
+
+    @property
+    def mixes(self) -> bool:
+        """Whether a row's weight depends on others."""
+        return dict(self.values).get("enters") in OF_OTHER_ROWS
 
     def apply(self, rule: WeightRule, number: float | None = None) -> WeightRule | None:
         """The rule with this change too; ``None`` where it has changed there before."""
@@ -56,6 +62,8 @@ def plain_edits() -> Iterator[RampEdit]:
         yield RampEdit(side, (("left_out", True),))
         yield RampEdit(side, (("upside_down", True),))
         yield RampEdit(side, CENTRED)
+        yield from (RampEdit(side, (("enters", name), ("width", "one"))) for name in RELATIVE
+                    if (side, name) not in WITHOUT_EFFECT)  # fmt: skip
         for name, options in (
             ("enters", ENTERS), ("width", [w for w in WIDTHS if w != "one"]), ("cut", CUTS), ("start", STARTS),
             ("factor", FACTORS), ("shape", [shape for shape, kind in SHAPES.items() if not kind.sharp]),

@@ -73,11 +73,11 @@ def _changed(rules: Iterable[WeightRule]) -> list[WeightRule]:
 
 @lru_cache(maxsize=1)
 def _paired() -> tuple[WeightRule, ...]:
-    """Two changes, neither of them of two different brackets: those are found by :func:`two_sided`."""
+    """Two changes, those of two brackets row by row excepted: :func:`two_sided` finds them."""
     parts = {edit: edit.part for edit in _plain()}
     found: dict[WeightRule | None, None] = {}
     for (first, part), (second, other) in combinations(parts.items(), 2):
-        if part == other or "rule" in (part, other):
+        if part == other or "rule" in (part, other) or first.mixes or second.mixes:
             changed = first.apply(RIGHT_WEIGHTS)
             found[None if changed is None else second.apply(changed)] = None
     return tuple(rule for rule in found if rule is not None)

@@ -19,7 +19,9 @@ from verify.method.factors import spelt_plainly
 
 Side = Literal["h", "λ"]
 WIDTH_NAMES: dict[Side, str] = {"h": "w", "λ": "w_λ"}
-OF_OTHER_ROWS = ("row before", "row after")
+RELATIVE = {"of largest": "max {0}", "of largest size": "max|{0}|", "of sum": "Σ{0}", "of length": "‖{0}‖"}
+"""Ways to divide by all rows' size, in words."""
+OF_OTHER_ROWS = ("row before", "row after", *RELATIVE)
 """Of these another row's."""
 RIGHT_FORM = "[1 + h/w]·[λ/w_λ], each bracket cut off at 0 and 1"
 """The right weights."""
@@ -142,6 +144,12 @@ def _bracket_words(b: Bracket) -> list[str]:
         "row before": f"with the {own} of the row before in place of each row's",
         "row after": f"with the {own} of the row after in place of each row's",
     }  # fmt: skip
+    if b.enters in RELATIVE:
+        divisor = RELATIVE[b.enters].format(own)
+        if b.width == "one" and b.factor == 1:
+            plain = replace(b, enters="own", width="own")
+            return [f"with {own}/{divisor} in place of {own}/{w}", *_bracket_words(plain)]
+        found.append(f"with {own}/{divisor} in place of {own}")
     if b.enters in enters:
         found.append(enters[b.enters])
     if b.upside_down:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -15,6 +16,8 @@ from verify.conformance.blame.explanation import Blame
 from verify.conformance.blame.holding_out import HeldOutTrial
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_ladders, drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
+from verify.conformance.blame.lower_level.negative_multipliers import negative_multipliers
+from verify.conformance.blame.lower_level.partly_given import partly_given
 from verify.conformance.blame.lower_level.thresholds import sharpened
 from verify.conformance.probes import Probe
 from verify.conformance.stage_comparison import ask
@@ -39,10 +42,11 @@ def explain_lower(stages: StageCalls, answers: Sequence[StageAnswer] = (), accur
         accuracy: How exact its answers are.
 
     Returns:
-        The programs that foresaw every answer that was held out.
+        The programs that foresaw every answer that was held out; where there are none, those that give most answers.
     """
     seen = [answer for answer in answers if isinstance(answer.probe.problem, Quadratic)]
-    trial = HeldOutTrial("lower_level", stages, seen, [*drawn_problems(), *drawn_ladders()], partial(_limit, accuracy))
+    pool = [*drawn_problems(), *drawn_ladders()]
+    trial = HeldOutTrial("lower_level", stages, [*seen], pool, partial(_limit, accuracy))
     drawn = trial.ask(trial.pool[:LOWER_MEASURING])
     if not drawn or not any(not answer.excess <= 1 for answer in trial.answers):
         return NO_BLAME
@@ -52,11 +56,21 @@ def explain_lower(stages: StageCalls, answers: Sequence[StageAnswer] = (), accur
     for coarser in (accuracy.value, *(value for value in COARSER if value > accuracy.value)):
         trial.limits = partial(_limit, DeclaredAccuracy(coarser))
         if not any((np.abs(a.got - a.probe.expected) > trial.limits(a.probe)).any() for a in trial.answers):
-            return NO_BLAME
+            if coarser == accuracy.value:
+                return NO_BLAME
+            break
         blame = _searched_programs(trial, coarser)
         if blame is not None:
             return blame
-    return NO_BLAME
+    trial.limits = partial(_limit, accuracy)
+    return partly_given(trial, seen, accuracy.value) or _described(trial)
+
+
+def _described(trial: HeldOutTrial) -> Blame:
+    """What answers show by themselves where no program gives them."""
+    # Ladders have so many rows that those who try all sets of them would take minutes.
+    seen, left = [*trial.answers], [probe for probe in trial.pool if probe in drawn_problems()]
+    return replace(NO_BLAME, described=negative_multipliers(seen, trial.ask(left)))
 
 
 def _searched_programs(trial: HeldOutTrial, accuracy: float) -> Blame | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, islice
 
 import daqp
 import numpy as np
@@ -20,6 +21,8 @@ WORST_CONDITION = 1e10
 NEWTON_STEPS = 80
 MOST_STEPS = 1000
 """Most steps of an unfinished iteration that are tried."""
+MOST_SETS = 300
+"""Most sets of rows that are tried."""
 Pair = tuple[Vector, Vector]
 
 
@@ -190,6 +193,28 @@ def one_at_a_time(program: QuadraticProgram, _: float) -> Pair | None:
     return pair
 
 
+def _first_of(program: QuadraticProgram, sizes: Sequence[int], passes: Callable[[Pair], bool]) -> Pair | None:
+    """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set."""
+    sets = (rows for size in sizes for rows in combinations(range(len(program.r)), size))
+    for rows in islice(sets, MOST_SETS):
+        pair = _held_once(program, rows)
+        if pair is not None and passes(pair):
+            return pair
+    return None
+
+
+def first_feasible(program: QuadraticProgram, _: float) -> Pair | None:
+    """The first set of rows, few before many, whose y violates none."""
+    sizes = range(min(program.B.shape) + 1)
+    return _first_of(program, sizes, lambda pair: bool((program.violated(pair[0]) <= UNCLEAR).all()))
+
+
+def first_signed(program: QuadraticProgram, _: float) -> Pair | None:
+    """The first set of rows, many before few, whose multipliers are none of them negative."""
+    sizes = range(min(program.B.shape), -1, -1)
+    return _first_of(program, sizes, lambda pair: bool((pair[1] >= -UNCLEAR).all()))
+
+
 def most_violated(program: QuadraticProgram, _: float) -> Pair | None:
     """Only the row that the free minimiser violates most is held."""
     h = program.violated(program.free)
@@ -280,6 +305,10 @@ FORMS: dict[str, tuple[Form, str]] = {
                      "positive"),
     "one at a time": (one_at_a_time, "rows are added, the most violated first, until none is violated, and never "
                       "dropped again"),
+    "first feasible": (first_feasible, "sets of rows are tried, few rows before many, and the first whose y violates "
+                       "no row is taken: whether a λ is negative is not looked at"),
+    "first signed": (first_signed, "sets of rows are tried, many rows before few, and the first whose λ has no "
+                     "negative entry is taken: whether y violates another row is not looked at"),
     "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),
     "first violated": (first_violated, "only the first row that the minimiser without rows violates is held"),
     "no first row": (_some_rows(lambda p: [*range(1, p)]), "the first row is left out"),

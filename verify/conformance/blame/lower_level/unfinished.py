@@ -96,6 +96,18 @@ def _augmented(program: QuadraticProgram, weight: float) -> Iterator[Pair]:
         yield y, lam
 
 
+def _split(program: QuadraticProgram, weight: float, *, bound: bool = False) -> Iterator[Pair]:
+    """ADMM with By = s and s ≥ r, from s = 0, or from the ``bound`` s = max(r, 0)."""
+    through = np.linalg.inv(program.G + weight * program.B.T @ program.B)
+    u = np.zeros(len(program.r))
+    s = np.maximum(program.r, 0.0) if bound else u
+    while True:
+        y = through @ (weight * program.B.T @ (s - u) - program.q)
+        s = np.maximum(program.B @ y + u, program.r)
+        u = u + program.B @ y - s
+        yield y, -weight * u
+
+
 def _constant(step: float) -> Size:
     return lambda _: step
 
@@ -116,6 +128,7 @@ PLAIN: dict[str, Size] = {f"{step:g}": _constant(step) for step in (1.0, 0.5, 0.
 """Step sizes that are tried."""
 DUAL = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/tr(Bg_yy⁻¹Bᵀ)": _dual_trace, "1/‖g_yy‖": _lipschitz}
 SIZES = PLAIN | {"1/‖Bg_yy⁻¹Bᵀ‖": _dual_lipschitz, "1/‖g_yy‖": _lipschitz}
+WEIGHTS = {f"{by:g}": _constant(by) for by in (1.0, 0.1, 10.0, 100.0)}
 KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
     "dual": (_dual, DUAL, "projected gradient steps of size {1} on λ, y minimised for each"),
     "late dual": (_dual_late, DUAL, "projected gradient steps of size {1} on λ, y from before the last"),
@@ -127,6 +140,9 @@ KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
     "descent": (_descent, SIZES, "gradient steps of size {1} on g, without rows"),
     "augmented": (_augmented, {f"{by:g}": _constant(by) for by in (1.0, 10.0, 100.0, 1e3)}, "steps of the method of "
                   "multipliers of weight {1}"),
+    "split": (_split, WEIGHTS, "steps of ADMM of weight {1} with By = s, from s = 0"),
+    "split, bound": (partial(_split, bound=True), WEIGHTS, "steps of ADMM of weight {1} with By = s, from s = "
+                     "max(Ax − b, 0)"),
 }  # fmt: skip
 """Iterations with the sizes of steps that they are tried with, and in words with one."""
 RULES = STOPS["lower_level"]

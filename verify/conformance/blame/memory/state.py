@@ -9,11 +9,14 @@ from dataclasses import replace
 import numpy as np
 
 from spec.exact import Vector
+from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.lower_level.negative_multipliers import negative_multipliers
 from verify.conformance.blame.memory.remembered_values import taken_over, value_questions, walk_of
 from verify.conformance.blame.memory.state_of_runs import Renew, explain_runs_in_a_row
-from verify.conformance.blame.memory.state_questions import Question, near_questions, questions
+from verify.conformance.blame.memory.state_questions import Question, far_questions, near_questions, questions
 from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule, after_the_same, rules_of, same
+from verify.conformance.blame.memory.warm_rows import warm_rules
 from verify.conformance.stage_comparison import PROBED, Probed
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
@@ -53,6 +56,8 @@ def explain_state(stages: StageCalls, renew: Renew | None = None, off: Container
             blame = _of_stage(stage, stages, renew, (questions(stage), WALK, FRESH))
             if blame is None and near_questions(stage):
                 blame = _of_stage(stage, stages, renew, (near_questions(stage), NEAR_WALK, NEAR_FRESH))
+            if blame is None and (far := far_questions(stage)):
+                blame = _of_stage(stage, stages, renew, (far, walk_of(len(far), 1), walk_of(len(far), 2)))
             if blame is None and renew is not None and stage in off:
                 blame = explain_by_values(stage, renew)
         except (SubjectFaultError, MissingCapabilityError):
@@ -93,13 +98,16 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Wal
         walked = [_asked(known, k, answer, own, alone) for k, answer in zip(walk, got, strict=True)]
         if all(one.stands_alone for one in walked):
             return None
-        rules = [rule for rule in rules_of(walked) if not rule.misses(walked)]
+        rules = [rule for rule in (*rules_of(walked), *warm_rules(stage, walked)) if not rule.misses(walked)]
         if renew is not None and all(rule.predict is after_the_same for rule in rules):
             by_value = explain_by_values(stage, renew)
             if by_value is not None:
                 return by_value
         if not rules:
-            return Blame(stage, ()) if _repeats(walked, (known, walk), renew) else None
+            if not _repeats(walked, (known, walk), renew):
+                return None
+            again = [_asked(known, k, _one(copy, known, k), own, alone) for k in fresh]
+            return Blame(stage, (), described=_shown(walked, again))
         later = [*fresh, *walk]
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
     kept = [rule for rule in rules if not rule.misses(whole, len(walked))]
@@ -109,9 +117,15 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Wal
     off = [float(np.abs(one.got - one.question.probe.expected).max(initial=0.0)) for one in whole]
     effect = max(off) if stage == "hypergradient" else None
     if not kept:
-        return Blame(stage, (), effect=effect)
+        return Blame(stage, (), effect=effect, described=_shown(walked, whole[len(walked) :]))
     named = [_with_replay(rule, whole) for rule in kept[:RIVALS]]
     return Blame(stage, named, len(whole), len(later), 0.0, effect)
+
+
+def _shown(seen: Sequence[AskedState], later: Sequence[AskedState]) -> str:
+    """What answers show by themselves where no rule gives them: of lower levels, multipliers of a wrong sign."""
+    pairs = ([StageAnswer(one.question.probe, one.got) for one in part if one.got.size] for part in (seen, later))
+    return negative_multipliers(*pairs) if seen[0].question.probe.stage == "lower_level" else ""
 
 
 def explain_by_values(stage: Stage, renew: Renew) -> Blame | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -12,6 +12,7 @@ import numpy as np
 
 from spec import Quadratic, parse_problem
 from spec.exact import Vector
+from verify.conformance.blame.questions import drawn_place
 from verify.conformance.places import JudgedPlace, place_of
 from verify.conformance.probes import (
     FROM_PAIR,
@@ -50,11 +51,12 @@ class Question:
 
     @cached_property
     def told(self) -> Mapping[str, Any]:
-        """The same with what more may decide which value is kept: the blocks that a Hessian is made of."""
+        """The same with what more may decide which value is kept: the blocks of a Hessian, and those of the rows."""
         q = getattr(self.probe.problem, "arrays", None)
-        return (
-            self.attributes if q is None else {**self.attributes, "matrices": tuple(map(_bytes, (q.f_yy, q.g_yy, q.B)))}
-        )
+        if q is None:
+            return self.attributes
+        matrices, rows = (tuple(map(_bytes, blocks)) for blocks in ((q.f_yy, q.g_yy, q.B), (q.A, q.B, q.b)))
+        return {**self.attributes, "matrices": matrices, "rows": rows}
 
     def with_pair_of(self, other: Question, pair: tuple[Vector, Vector] | None) -> Probe | None:
         """The same estimate on the pair of another question; ``None`` where that does not fit."""
@@ -70,10 +72,13 @@ def _bytes(values: Any) -> bytes:
     return b"" if values is None else np.asarray(values, dtype=np.float64).tobytes()
 
 
-def _tilted(place: JudgedPlace, by: Fraction) -> JudgedPlace:
-    """A problem of the same sizes with another linear term of f and of g: no call before has seen it."""
+LINEAR = (("f", "x"), ("g", "y"), ("f", "y"))
+
+
+def _tilted(place: JudgedPlace, by: Fraction, blocks: Sequence[tuple[str, str]] = LINEAR) -> JudgedPlace:
+    """A problem of the same sizes with other entries of some vectors: no call before has seen it."""
     data = place.problem.to_dict()
-    for form, block in (("f", "x"), ("g", "y"), ("f", "y")):
+    for form, block in blocks:
         part = dict(data.get(form, {}))
         old = getattr(getattr(place.problem, form), block).to_fractions()
         rows = old[0] if old and isinstance(old[0], list | tuple) else old
@@ -128,6 +133,23 @@ def near_questions(stage: Stage) -> tuple[Question, ...]:
         return tuple(Question(lower_level_probe(place)) for place in some)
     asked = [chain_probe(place, 0.05, FROM_SCRATCH, "state") for place in some]
     return tuple(Question(probe) for probe in (*asked, chain_probe(places["here"], 0.02, FROM_SCRATCH, "state")))
+
+
+FAR = (Fraction(0), Fraction(2), Fraction(-3), Fraction(1), Fraction(-1, 2))
+"""By how much x is moved so that other rows bind."""
+
+
+@lru_cache(maxsize=4)
+def far_questions(stage: Stage) -> tuple[Question, ...]:
+    """Of one stage, problems that differ in everything, in g_y or in b, each at points where other rows bind."""
+    if stage not in ("lower_level", "hypergradient"):
+        return ()
+    first, *drawn = [drawn_place(*which) for which in ((825, (2, 3, 4)), (883, (2, 3, 4)), (823, (2, 2, 2)))]
+    tilted = [_tilted(first, Fraction(1, 4), blocks) for blocks in (LINEAR, [("constraints", "b")])]
+    places = [place for one in (first, *drawn, *tilted) for by in FAR if (place := one.moved(float(by))).has_one_pair]
+    if stage == "lower_level":
+        return tuple(Question(lower_level_probe(place)) for place in places)
+    return tuple(Question(chain_probe(place, 0.25, FROM_SCRATCH, "state")) for place in places)
 
 
 @lru_cache(maxsize=4)

@@ -97,8 +97,26 @@ def _solved(matrix: Vector, right: Vector) -> Vector:
     return np.asarray(np.linalg.solve(matrix, right))
 
 
+def _single(H: Vector, slope: Vector) -> Vector:
+    """The solution of a system handed over in single precision."""
+    return np.asarray(np.linalg.solve(H.astype(np.float32), slope.astype(np.float32)), dtype=np.float64)
+
+
+def _single_inverse(H: Vector, slope: Vector) -> Vector:
+    """The same by the inverse."""
+    return np.asarray(np.linalg.inv(H.astype(np.float32)) @ slope.astype(np.float32), dtype=np.float64)
+
+
 def _by_formula(formula: str, v: Vector, c: CallPoint) -> Vector:
-    own = {"v": v, "H": hessian_of(c), "slope": _gradient(c), "program": partial(_program, c), "solved": _solved}
+    own = {
+        "v": v,
+        "H": hessian_of(c),
+        "slope": _gradient(c),
+        "program": partial(_program, c),
+        "solved": _solved,
+        "single": _single,
+        "single_inverse": _single_inverse,
+    }
     own |= {name: partial(rule, c) for name, rule in MOVES.items()}
     return np.asarray(term_value(formula, Names(c, own)))
 
