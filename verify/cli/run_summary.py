@@ -104,9 +104,9 @@ def causes(report: Report) -> list[str]:
     for wrong in report.letter.wrong:
         found.append(", ".join(filter(None, [wrong.stage, wrong.effect])) + f": {wrong.sentence}")
         found += [f"{wrong.stage}, {name}: {effect}" for name, effect in wrong.known]
-    off = [stage.stage for stage in report.letter.stages if stage.status == "diverges"]
-    unexplained = [stage for stage in off if stage not in {wrong.stage for wrong in report.letter.wrong}]
-    found += [f"{stage}: off, and not looked into before the time was over" for stage in unexplained]
+    explained = {wrong.stage for wrong in report.letter.wrong}
+    off = [one for one in report.letter.stages if one.status == "diverges" and one.stage not in explained]
+    found += [f"{one.stage}: {one.sentence}" for one in off]
     return found or ["no stage is off by itself where it was asked"]
 
 

@@ -203,7 +203,5 @@ def test_what_was_looked_at_in_vain_is_said():
     report = Report(environment={}, seed=0, profile="smoke", subject="mine:S", results=(), summary=())
     assert causes(report) == []
     assert causes(report.with_letter(Letter(stages=()))) == ["no stage is off by itself where it was asked"]
-    off = StageTold(stage="activation", status="diverges", sentence="s")
-    assert causes(report.with_letter(Letter(stages=(off,)))) == [
-        "activation: off, and not looked into before the time was over"
-    ]
+    off = StageTold(stage="activation", status="diverges", sentence="2 of 9 answers are off.")
+    assert causes(report.with_letter(Letter(stages=(off,)))) == ["activation: 2 of 9 answers are off."]
