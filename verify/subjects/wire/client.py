@@ -237,6 +237,8 @@ class WireSubject:
                 rows = self._talk.ask(stage, params, expects=count * len(x)).hypergradients
                 made += len(rows)
                 parts.append(_array(rows))
+                if not len(rows):
+                    break  # it would not end: too few are the wrong shape
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -122,6 +123,13 @@ def test_draws_that_do_not_fit_leave_a_seed(echo, monkeypatch):
     monkeypatch.setattr(conversation, "MESSAGE_BYTES", 80_000)
     np.testing.assert_array_equal(echo.hypergradient(PROBLEM, X, several, rng()), X)
     assert not np.array_equal(echo.hypergradient(PROBLEM, X, few, rng()), X)
+
+
+def test_an_answer_without_rows_ends_the_asking(served, monkeypatch):
+    subject, asked = served.subject, []
+    monkeypatch.setattr(subject._talk, "ask", lambda *_, **__: asked.append(1) or SimpleNamespace(hypergradients=[]))
+    assert subject.hypergradient_samples(PROBLEM, X, Call(alpha=0.1), rng(), 5).shape != (5, 2)
+    assert len(asked) == 1
 
 
 def test_chunks_of_samples_are_independent(echo, monkeypatch):
