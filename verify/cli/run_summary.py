@@ -98,16 +98,7 @@ def with_causes(report: Report, seconds: float, time_limit: float | None) -> Rep
 
 def causes(report: Report) -> list[str]:
     """What was found to be off in each stage, a line each; empty where it was not looked for."""
-    if report.letter is None:
-        return []
-    found = []
-    for wrong in report.letter.wrong:
-        found.append(", ".join(filter(None, [wrong.stage, wrong.effect])) + f": {wrong.sentence}")
-        found += [f"{wrong.stage}, {name}: {effect}" for name, effect in wrong.known]
-    explained = {wrong.stage for wrong in report.letter.wrong}
-    off = [one for one in report.letter.stages if one.status == "diverges" and one.stage not in explained]
-    found += [f"{one.stage}: {one.sentence}" for one in off]
-    return found or ["no stage is off by itself where it was asked"]
+    return [] if report.letter is None else report.letter.causes()
 
 
 def show(report: Report, ending: Ending, *, quiet: bool = False, table: bool = False) -> None:

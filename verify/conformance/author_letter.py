@@ -22,7 +22,7 @@ def told(found: Conformance) -> Letter:
         stages=stages, first=found.first or "", wrong=tuple(_wrong(one, found.trace) for one in found.diagnoses),
         error=(found.error_split.sentence,) if found.error_split is not None else (),
         smallest=smallest.sentence if smallest else "", code=smallest.code if smallest else "",
-        notes=(*found.notes, *(found.trace.notes() if found.trace else ())),
+        is_whole=found.complete, notes=(*found.notes, *(found.trace.notes() if found.trace else ())),
     )  # fmt: skip
 
 
@@ -34,5 +34,6 @@ def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
     choices = tuple(one for one in made if one is not None) if len(made) == 1 else ()
     lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
     return WrongTold(
-        stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, known=known, choices=choices, lines=lines
+        stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,
+        choices=choices, lines=lines,
     )  # fmt: skip

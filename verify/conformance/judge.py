@@ -190,7 +190,7 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
         lines: Trace | None = None
         accuracy, proposed = EXACT, ""
         try:
-            renew = copies_of(asked.name, asked.subject) if asked.loadable else None
+            renew = copies_of(asked.name, asked.subject, asked.clock) if asked.loadable else None
             accuracy = accuracy_of(stages, seen)
             blames = explain_all(stages, seen, accuracy, renew)
             with_memories(seen, blames)
@@ -227,7 +227,7 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
         claims=claim_findings(report, _deviating(seen, findings)),
         notes=(
             *unheard(ignored),
-            *(left_out(asked, stages) if asking.is_repaired else ()),
+            *(left_out(asked, stages) if asking.judges_claims else ()),
             *asking.notes(own, seen),
             *([accuracy.sentence] if accuracy.value else []),
             *filter(None, [proposed]),

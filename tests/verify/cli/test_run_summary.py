@@ -13,7 +13,7 @@ from verify.cli.console import ProgressLines, progress_bar
 from verify.cli.main import invoke
 from verify.cli.run_summary import Ending, FirstBad, causes, words_of
 from verify.cli.unchanged_run import closing_line
-from verify.report.formats.letter import Letter, StageTold
+from verify.report.formats.letter import Letter, StageTold, WrongTold
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.verdict import Verdict
@@ -202,6 +202,13 @@ def test_a_time_for_causes_is_one(run, seconds):
 def test_what_was_looked_at_in_vain_is_said():
     report = Report(environment={}, seed=0, profile="smoke", subject="mine:S", results=(), summary=())
     assert causes(report) == []
-    assert causes(report.with_letter(Letter(stages=()))) == ["no stage is off by itself where it was asked"]
-    off = StageTold(stage="activation", status="diverges", sentence="2 of 9 answers are off.")
-    assert causes(report.with_letter(Letter(stages=(off,)))) == ["activation: 2 of 9 answers are off."]
+    assert causes(report.with_letter(Letter(stages=()))) == ["no stage was compared"]
+    right = StageTold(stage="activation", status="agrees", sentence="9 answers agree.", compared=9)
+    assert causes(report.with_letter(Letter(stages=(right,)))) == ["no stage is off by itself where it was asked"]
+    off = StageTold(stage="activation", status="diverges", sentence="2 of 9 answers are off.", compared=9)
+    part = WrongTold(stage="lower_level", sentence="s.", effect="", rest="This is not all: 1 of 89.")
+    assert causes(report.with_letter(Letter(stages=(off,), wrong=(part,), is_whole=False))) == [
+        "lower_level: s. This is not all: 1 of 89.",
+        "activation: 2 of 9 answers are off.",
+        "not all was asked before that ended",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.end_to_end import is_offered
+from verify.conformance.pacing import Clock, Timed
 from verify.conformance.probes import FROM_SCRATCH, Probe
 from verify.conformance.stage_comparison import PROBED, Seen
 from verify.method.lines import Stage
@@ -147,30 +149,32 @@ def _is_of_g(line: Explanation) -> bool:
     return any(RIGHT_PARTS["x"][j].group == "g" for j in line.summed.dropped)
 
 
-def copies_of(name: str, like: Subject | None = None) -> Renew | None:
+def copies_of(name: str, like: Subject | None = None, clock: Clock | None = None) -> Renew | None:
     """What makes new copies of a subject by the name that loads it; ``None`` of a program that cannot renew itself.
 
     Args:
         name: ``"package.module:Attribute"`` or ``"command:COMMAND LINE"``.
-        like: The subject itself; where its stages are limited in time, those of its copies are on the same clock.
+        like: The subject itself; where its stages are limited in time, those of its copies are, too.
+        clock: After which nothing more is asked of a copy either.
     """
     program = as_program(like)
+    clock = clock or Clock(math.inf)
     if program is not None:
-        return partial(_fresh, program) if program.renews else None
-    return None if name.startswith(COMMAND) else partial(_copy_of, name, like)
+        return partial(_fresh, program, name, clock) if program.renews else None
+    return None if name.startswith(COMMAND) else partial(_copy_of, name, like, clock)
 
 
 @contextmanager
-def _fresh(program: WireSubject) -> Iterator[StageCalls]:
+def _fresh(program: WireSubject, name: str, clock: Clock) -> Iterator[StageCalls]:
     with program.fresh() as copy:
-        yield StageCalls(copy)
+        yield StageCalls(Timed(copy, name, clock))
 
 
 @contextmanager
-def _copy_of(name: str, like: Subject | None) -> Iterator[StageCalls]:
+def _copy_of(name: str, like: Subject | None, clock: Clock) -> Iterator[StageCalls]:
     loaded = load_subject(name)
     try:
-        yield StageCalls(timed_alike(loaded, like))
+        yield StageCalls(Timed(timed_alike(loaded, like), name, clock))
     finally:
         end(loaded)
 

@@ -30,6 +30,7 @@ class WrongTold(FrozenData):
         stage: The stage.
         sentence: The formula or rule that gives its answers, and how many of them.
         effect: How far it takes the estimate, in words.
+        rest: What that leaves unexplained of the answers that are off, or that nothing is left.
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
         lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``.
         choices: Open choices of the paper that it makes as written, by field, where that is all it does.
@@ -38,6 +39,7 @@ class WrongTold(FrozenData):
     stage: str
     sentence: str
     effect: str
+    rest: str = ""
     known: tuple[tuple[str, str], ...] = ()
     choices: tuple[str, ...] = ()
     lines: tuple[tuple[str, str, str], ...] = ()
@@ -54,6 +56,7 @@ class Letter(FrozenData):
         smallest: How small an instance shows it, in a sentence.
         code: Python to paste that shows it.
         notes: What to know beside.
+        is_whole: Whether all was asked that was to be.
     """
 
     stages: tuple[StageTold, ...]
@@ -63,3 +66,18 @@ class Letter(FrozenData):
     smallest: str = ""
     code: str = ""
     notes: tuple[str, ...] = ()
+    is_whole: bool = True
+
+    def causes(self) -> list[str]:
+        """What is off in each stage, a line each, with what stays unexplained; one line where no stage is off."""
+        found = []
+        for one in self.wrong:
+            where = ", ".join(filter(None, [one.stage, one.effect]))
+            found.append(f"{where}: {' '.join(filter(None, [one.sentence, one.rest]))}")
+            found += [f"{one.stage}, {name}: {effect}" for name, effect in one.known]
+        explained = {one.stage for one in self.wrong}
+        off = [one for one in self.stages if one.status == "diverges" and one.stage not in explained]
+        found += [f"{one.stage}: {one.sentence}" for one in off]
+        compared = any(one.compared for one in self.stages)
+        found = found or ["no stage is off by itself where it was asked" if compared else "no stage was compared"]
+        return found if self.is_whole else [*found, "not all was asked before that ended"]

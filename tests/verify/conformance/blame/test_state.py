@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +14,18 @@ import pytest
 
 from tests.verify.conformance.blame.loop_subjects import PlantedLoop
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
+from verify.conformance.blame.all_stages import copies_of
 from verify.conformance.blame.memory.state import explain_state, follows
 from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.null_subjects import null_subjects
-from verify.subjects import Call, ReferenceSubject
+from verify.conformance.pacing import Clock, TimeIsUpError
+from verify.conformance.places import place_of
+from verify.conformance.probes import lower_level_probe
+from verify.subjects import Call, ReferenceSubject, load_subject
+from verify.subjects.loading import end
 from verify.subjects.protocol import StageCalls
+from verify.subjects.wire.client import WireSubject
 
 Key = Callable[[Any, Any, Any], Any]
 
@@ -248,3 +255,20 @@ def test_the_catalogued_memories_are_named() -> None:
         make = partial(by_id, id_)
         lower = [b for b in explain_state(StageCalls(make()), renewed(make)) if b.stage == "lower_level"]
         assert [words in e.sentence for b in lower for e in b.explanations] == [True]
+
+
+@pytest.mark.parametrize("name", ["verify.subjects.reference:ReferenceSubject", "command"])
+def test_nothing_more_is_asked_of_a_copy_once_the_time_is_up(name: str) -> None:
+    clock, probe = Clock(3600.0), lower_level_probe(place_of("toy1"))
+    own = WireSubject(f"{sys.executable} -m verify.subjects.wire.serve reference") if name == "command" else None
+    try:
+        renew = copies_of(name, own or load_subject(name), clock)
+        assert renew is not None
+        with renew() as copy:
+            assert probe.ask(copy).size
+            clock.end()
+            with pytest.raises(TimeIsUpError):
+                probe.ask(copy)
+    finally:
+        if own is not None:
+            end(own)

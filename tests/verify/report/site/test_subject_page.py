@@ -30,7 +30,8 @@ LETTER = Letter(
     wrong=(
         WrongTold(
             stage="hypergradient", sentence="line 6 = the right one + α₁·Aᵀλ̃ (46 answers are as it says).",
-            effect="∇F off by up to 1.3e+04", known=(("keeps-dual-term", "it grows like α⁻²"),),
+            effect="∇F off by up to 1.3e+04", rest="This is not all: 28 are not as it says.",
+            known=(("keeps-dual-term", "it grows like α⁻²"),),
         ),
     ),
     smallest="Smallest instance found (n = 1): it answers 55 where it must be 5.", code="print(1)\n",
@@ -67,6 +68,7 @@ def test_what_is_wrong_comes_first_by_name() -> None:
     page = body(mine(*FAILING, letter=LETTER))
     assert "<h1" in page
     assert "Line 6 is wrong; the rest agrees</h1>" in page
+    assert "<p>This is not all: 28 are not as it says.</p>" in page
     assert page.index("line 6 = the right one") < page.index("Stage by stage") < page.index("What fails")
     assert "1.3 × 10<sup>4</sup>" in page
     assert "keeps-dual-term" in page
