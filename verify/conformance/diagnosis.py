@@ -142,7 +142,10 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
         # It remembers earlier calls, though nothing that was compared shows it.
         return Diagnosis(stage=stage, sentence=NONE)
     wrong = [answer for answer in answers if not answer.excess <= 1]
-    own = [_beside(mutant, answers, wrong) for mutant in _candidates(PROBED)]
+    # Beside an explanation only a name is told, not how far the others are.
+    explained = blame is not None and bool(blame.explanations)
+    asked = [mutant for mutant in _candidates(PROBED) if not explained or _answers_alike(mutant, answers)]
+    own = [_beside(mutant, answers, wrong) for mutant in asked]
     matches = [match for match in own if match.matches]
     matches = confirmed_names(seen.stages, stage, matches, blame)
     if len(matches) > 1:
@@ -165,7 +168,8 @@ def _innermost(answers: list[StageAnswer], wrong: list[StageAnswer]) -> tuple[st
         there = [answer for answer in wrong if answer.probe.given == given]
         if there and given:
             asked = [answer for answer in answers if answer.probe.given == given]
-            matches = (_beside(mutant, asked, there) for mutant in _candidates(PROBED))
+            alike = (mutant for mutant in _candidates(PROBED) if _answers_alike(mutant, asked))
+            matches = (_beside(mutant, asked, there) for mutant in alike)
             return where, [match for match in matches if match.matches]
     return "", []
 
@@ -196,16 +200,31 @@ class _Theirs:
 def _answers(mutant_id: str, probes: tuple[Probe, ...]) -> _Theirs:
     """A mutant's answers, in the order in which the subject gave its own: some depend on what came before."""
     stages = StageCalls(by_id(mutant_id))
-
-    def answer(probe: Probe) -> Vector | None:
-        try:
-            return probe.ask(stages)
-        except (SubjectFaultError, MissingCapabilityError):
-            return None
-
-    given = tuple(answer(probe) for probe in probes)
+    given = tuple(_answer(stages, probe) for probe in probes)
     pairs = zip(probes, given, strict=True)
     return _Theirs(given, tuple(t is not None and probe.excess(t) <= 1 for probe, t in pairs))
+
+
+def _answer(stages: StageCalls, probe: Probe) -> Vector | None:
+    try:
+        return probe.ask(stages)
+    except (SubjectFaultError, MissingCapabilityError):
+        return None
+
+
+def _answers_alike(mutant: Bug, answers: list[StageAnswer]) -> bool:
+    """Whether a mutant may answer all as the subject does: asked as it was, until an answer is another."""
+    stages = StageCalls(by_id(mutant.id))
+    return mutant.roundoff is not None or all(
+        (given := _answer(stages, answer.probe)) is not None
+        and bool((np.abs(answer.got - given) <= _allowed(answer)).all())
+        for answer in answers
+    )
+
+
+def _allowed(answer: StageAnswer) -> Vector:
+    """How far a subject's and a mutant's answer may be apart: where both stop a solve of their own, both may be off."""
+    return np.asarray(answer.probe.tolerance * (1.0 if answer.probe.given in ("", WHOLE) else 2.0))
 
 
 def _beside(mutant: Bug, answers: list[StageAnswer], wrong: list[StageAnswer]) -> Match:
@@ -216,8 +235,7 @@ def _beside(mutant: Bug, answers: list[StageAnswer], wrong: list[StageAnswer]) -
     seen_wrong = not wrong or any(not right and not a.excess <= 1 for a, _, right in both)
     if both:
         apart = np.abs(_joined(a.got - t for a, t, _ in both))
-        # Where both stop a solve of their own, both may be off by what is allowed.
-        allowed = _joined(a.probe.tolerance * (1.0 if a.probe.given in ("", WHOLE) else 2.0) for a, _, _ in both)
+        allowed = _joined(_allowed(a) for a, _, _ in both)
         if mutant.roundoff is not None and not _of_rounding_size(answers, mutant.roundoff):
             # Not a matter of rounding: then it is compared like any other.
             allowed, worst = _joined(a.probe.tolerance for a, _, _ in both), 0.0

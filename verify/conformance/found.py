@@ -114,7 +114,7 @@ class Diagnosis(FrozenData):
         matches: Catalogued deviations that explain everything seen; several where they cannot be told apart.
         partial: Where none does: those that explain the innermost calls that are off, so that something else is wrong
             beside.
-        nearest: Others by distance, nearest first.
+        nearest: Others by distance, nearest first, where no explanation says more.
     """
 
     stage: Stage

@@ -16,12 +16,17 @@ from verify.conformance.blame.explanation import Blame, Explanation
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.sums.edited_stage import EditedStage
+from verify.conformance.blame.sums.other_alphas import CallWithAlpha, OtherAlpha
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes import WHOLE
 from verify.conformance.stage_comparison import PROBED, Probed, Seen
 from verify.method.lines import Stage
 from verify.subjects.protocol import StageCalls
+
+MOST = 0.75
+"""Share of the answers that are off beyond which a call with another alpha is told for its line 6."""
 
 
 def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) -> tuple[Blame, ...]:
@@ -65,6 +70,7 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         beside = known | ({"penalty_minimiser": solve.explanations[0]} if solve.explanations else {})
         if beside != known and all(_gives(beside, answer) for answer in left):
             found, known = [*found, solve], beside
+    found, known = _with_whole_call(found, known, wrong)
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
     if inside is not None:
@@ -72,6 +78,24 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         whole = inside.stage == "hypergradient" and bool(inside.explanations)
         found = [*(blame for blame in found if not (whole and blame.stage == "hypergradient")), inside]
     return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
+
+
+def _with_whole_call(
+    found: list[Blame], known: dict[Stage, Explanation], wrong: Sequence[StageAnswer]
+) -> tuple[list[Blame], dict[Stage, Explanation]]:
+    """Where line 6 has another alpha and so do the stages that calls make themselves: that the whole call has it.
+
+    Where such a call ends its solve is allowed to be further off, so that not all answers need be as it says.
+    """
+    line = known.get("hypergradient")
+    alphas = [e.exchange.change for e in line.exchanged] if isinstance(line, EditedStage) and line.edits == 1 else []
+    for alpha in alphas:
+        whole = known | ({"hypergradient": CallWithAlpha(alpha)} if isinstance(alpha, OtherAlpha) else {})
+        by_line, by_whole = (sum(_gives(one, answer) for answer in wrong) for one in (known, whole))
+        if by_whole > max(by_line, MOST * len(wrong)):
+            named = [replace(b, explanations=(whole[b.stage],)) if b.stage == "hypergradient" else b for b in found]
+            return named, whole
+    return found, known
 
 
 def _gives(known: Mapping[Stage, Explanation], answer: StageAnswer) -> bool:

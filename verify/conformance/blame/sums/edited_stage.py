@@ -97,14 +97,14 @@ class EditedStage:
             if value is None:
                 return None
             total = total + value
-        everywhere = self._exchanged_everywhere(c)
-        return total if self.space == "y" or everywhere is None else total + everywhere.noise_x
+        return total if self.space == "y" else total + self.moved(c).noise_x
 
-    def _exchanged_everywhere(self, c: CallPoint) -> CallPoint | None:
+    def moved(self, c: CallPoint) -> CallPoint:
+        """A point with all that is exchanged everywhere, where that can be."""
         at: CallPoint | None = c
         for scoped in self.exchanged:
             at = scoped.exchange.at(at) if at is not None and not scoped.group else at
-        return at
+        return c if at is None else at
 
     def _points(self, c: CallPoint) -> Iterator[tuple[str, CallPoint | None]]:
         for group in _members(self.space):

@@ -16,6 +16,7 @@ from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
 from verify.conformance.blame.sums.minimiser_rules import RULES, counted_steps, cut_values, fitted_rules, newton_steps
+from verify.conformance.blame.sums.other_alphas import other_alphas
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum, summed_sizes
 from verify.conformance.blame.sums.sparse_sums import (
     ROUNDING,
@@ -77,7 +78,7 @@ def apart(edit: EditedStage, witness: Witness) -> float:
     """How far an edit's answer is from one that came, in tolerances."""
     answer, distance = edit.beside(witness.point, witness.probe.expected), np.inf
     if answer is not None and answer.shape == witness.got.shape:
-        size = np.abs(answer) + (summed_sizes("x", witness.point) if edit.space == "x" else 0.0)
+        size = np.abs(answer) + (summed_sizes("x", edit.moved(witness.point)) if edit.space == "x" else 0.0)
         distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
     elif not any(scoped.exchange.of_y for scoped in edit.exchanged):
         return np.inf
@@ -92,7 +93,7 @@ def _unsolved(edit: EditedStage, witness: Witness) -> float:
     if left is None or not np.isfinite(left).all():
         return np.inf
     size = summed_sizes("y", at)
-    asked = ANY_PROGRAM.stop * (witness.point.alpha if tol is None else tol)
+    asked = ANY_PROGRAM.stop * (edit.moved(witness.point).alpha if tol is None else tol)
     return float(np.linalg.norm(left) / (asked + ROUNDING * np.linalg.norm(size)))
 
 
@@ -170,8 +171,12 @@ class StageSearch:
             changes += stopped_solves(seen, Further(self))
         for change in changes:
             yield EditedStage(self.space, (), nothing, change)
+        some = witnesses[:3]
+        at = [w.point if self.space == "x" else w.answered for w in some]
+        sums = [w.got if self.space == "x" else np.zeros(len(w.got)) for w in some]
+        alphas = [found.exchange for found in other_alphas(self.space, at, sums)]
         for group in ("", "f", "g", "penalty"):
-            for exchange in exchanges():
+            for exchange in (*exchanges(), *(alphas if not group else ())):
                 edit = EditedStage(self.space, (ScopedExchange(exchange, group),), nothing)
                 if self.space == "x" or self._vanishes(edit, witnesses[:4]):
                     yield edit

@@ -1,0 +1,95 @@
+"""Another alpha where alpha belongs: in one stage, or in a call that makes all of its stages with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spec.exact import Vector
+from verify.conformance.blame.measuring import fitted
+from verify.conformance.blame.sums.call_points import CallPoint, point_of
+from verify.conformance.blame.sums.exchanges import Exchange
+from verify.conformance.blame.sums.right_sums import Space, right_sum, summed_sizes
+from verify.conformance.blame.whole_calls import play
+from verify.conformance.probes import Probe
+from verify.method.factors import spelt_plainly
+
+POWERS = {1: "α", 0: "", 2: "α²", 3: "α³", 4: "α⁴", -1: "α⁻¹", 0.5: "√α"}
+"""Powers of which a number is measured, the likeliest first, as they are spelt."""
+REACH = (1e-3, 1e3)
+"""Numbers that are looked for."""
+FOUND = 1e-6
+"""Share of what is added up that is left where a number is found."""
+
+
+@dataclass(frozen=True)
+class OtherAlpha:
+    """``factor · alpha ** power`` where alpha belongs, in both weights: what an exchange makes of a point."""
+
+    factor: float
+    power: float
+
+    @property
+    def exchange(self) -> Exchange:
+        """As one of the exchanges."""
+        number = "" if self.factor == 1 and self.power else spelt_plainly(self.factor)
+        return Exchange(f"{number}{POWERS[self.power]} where α belongs", 0.05, self)
+
+    def of(self, alpha: float) -> float:
+        """Its value, > 0."""
+        return float(self.factor * alpha**self.power)
+
+    def __call__(self, c: CallPoint) -> CallPoint:
+        """The point with it."""
+        alpha = self.of(c.alpha)
+        return replace(c, alpha=alpha, alpha_1=alpha**-2, alpha_2=alpha**-4)
+
+
+def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vector]) -> Iterator[OtherAlpha]:
+    """Each power of alpha with the number that gives the sums at these points, where there is one."""
+    for power in POWERS:
+
+        def off(factor: float, power: float = power) -> float:
+            moved = [OtherAlpha(factor, power)(c) for c in points]
+            sizes = [np.linalg.norm(summed_sizes(space, c)) for c in moved]
+            left = [np.linalg.norm(right_sum(space, c) - s) for c, s in zip(moved, sums, strict=True)]
+            return float(np.divide(left, sizes).max())
+
+        factor = fitted(off, *REACH, without=1.0, enough=FOUND)
+        if factor is not None and (factor, power) != (1, 1) and off(factor) <= FOUND:
+            yield OtherAlpha(factor, power)
+
+
+@dataclass(frozen=True)
+class CallWithAlpha:
+    """An oracle call that makes every stage that it is not given, line 6 too, with another alpha."""
+
+    alpha: OtherAlpha
+
+    @property
+    def sentence(self) -> str:
+        """The other alpha."""
+        return f"the whole call is made with {self.alpha.exchange.name}"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """The right call's answer with the other alpha; what is asked of a stage alone is right."""
+        return self.whole(probe) if probe.stage == "hypergradient" else probe.expected
+
+    def whole(self, probe: Probe) -> Vector | None:
+        """The answer of a call; ``None`` under given normals where it makes stages itself."""
+        c = point_of(probe)
+        if c is None and probe.call.draws is not None:
+            return None
+        other = replace(probe, call=replace(probe.call, alpha=self.alpha.of(probe.call.alpha)))
+        right, there = (play(asked, {}) for asked in (probe, other))
+        if right is None or there is None:
+            return None
+        noise = 0.0 if c is None else self.alpha(c).noise_x - c.noise_x
+        return np.asarray(probe.expected + (there - right) + noise)
