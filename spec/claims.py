@@ -292,6 +292,17 @@ def find(full_id: str) -> Statement:
     return find_named(_statements(), full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
 
 
+def premises_of(full_id: str) -> tuple[Premise, ...]:
+    """A statement's premises, whatever the reading: its claim's but those that it goes without, then its own.
+
+    Raises:
+        InvalidInputError: If there is no such statement.
+    """
+    statement, claim = find(full_id), find(full_id.partition("/")[0])
+    inherited = () if statement is claim else claim.premises
+    return (*(one for one in inherited if one.id not in statement.goes_without), *statement.premises)
+
+
 @lru_cache(maxsize=1)
 def _statements() -> dict[str, Statement]:
     return dict(entry for claim in load_claims().values() for entry in claim.statements())

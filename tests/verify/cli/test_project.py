@@ -48,7 +48,8 @@ def at(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 def verified(at: Any, *arguments: str) -> tuple[int, str, Any]:
-    code, out, _ = at("verify", FAILS, HOLDS, "--jobs", "1", "--in-process", *arguments)
+    # What is off in its stages is not looked into: tests of that are elsewhere.
+    code, out, _ = at("verify", FAILS, HOLDS, "--jobs", "1", "--in-process", "--causes", "0", *arguments)
     return code, out, json.loads(Path("report/report.json").read_text())
 
 
@@ -79,8 +80,6 @@ def test_another_subject_and_nobody_at_all_have_no_use_for_them(at: Any) -> None
         "--reading",
         "repaired",
         "--fresh",
-        "--causes",
-        "0",
     )
     assert code == 1
     assert report["seed"] != 7
@@ -91,7 +90,7 @@ def test_an_effort_goes_with_a_profile_so_that_a_command_repeats_its_result(at: 
     _, _, report = verified(at, "--instance", "toy1")
     assert {result.get("effort", 1) for result in report["results"]} == {4}
     command = next(result["reproduce"] for result in report["results"] if result["claim"] == FAILS).split()
-    code, _, _ = at(*command[1:], "--jobs", "1", "--in-process", "--out", "again")
+    code, _, _ = at(*command[1:], "--jobs", "1", "--in-process", "--causes", "0", "--out", "again")
     assert code == 1
     again = json.loads(Path("again/report.json").read_text())
     (same,) = [result for result in report["results"] if result["claim"] == FAILS]
@@ -149,7 +148,7 @@ def test_the_baseline_of_the_settings_is_compared_and_a_part_beyond_it_is_not_re
     assert code == 0
     assert "f2csa-baseline.json holds nothing of this part: not compared with it" in out
     assert at("verify", HOLDS, "--baseline", "f2csa-baseline.json", "--out", "beside")[0] == 2
-    code, out, _ = at("baseline", "compare", "f2csa-baseline.json", "--jobs", "1", "--in-process")
+    code, out, _ = at("baseline", "compare", "f2csa-baseline.json", "--jobs", "1", "--in-process", "--causes", "0")
     assert "0 findings, 0 faults" in out
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from spec.claims import Claim, Premise, Statement, find
+from spec.claims import Claim, Statement, premises_of
 from spec.reading import find_choice
 from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence, raised
 from verify.report import wording
@@ -173,7 +173,7 @@ def reading_set(
         _judged(statement, name, _earned(own[name], results.get(name, ()), refuting), results.get(name, ()))
         for name in statement.literal_readings
     )
-    premises = _premises(full_id, statement)
+    premises = premises_of(full_id)
     judged = Judged(full_id, statement, premises, own, results, needs or {}, frozenset(refuting))
     return ReadingSet(full_id, statement.title, literal, smallest_repairs(judged), alone=_has_parts(statement))
 
@@ -192,11 +192,6 @@ def _own(full_id: str, statement: Statement, status: str, results: Sequence[Resu
 
 def _has_parts(statement: Statement) -> bool:
     return isinstance(statement, Claim) and bool(statement.parts("as-written"))
-
-
-def _premises(full_id: str, statement: Statement) -> tuple[Premise, ...]:
-    claim, slash, _ = full_id.partition("/")
-    return (*find(claim).premises, *statement.premises) if slash else statement.premises
 
 
 def _range(failing: Sequence[LiteralReading]) -> str:

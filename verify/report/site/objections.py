@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from spec import Holder
 from spec.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
 from spec.atlas import find as find_instance
+from spec.claims import load_claims, premises_of
 from spec.drawn import is_drawn
 from spec.formulas import choices_within
 from spec.reading import find_choice
@@ -32,10 +33,14 @@ WRITTEN = "as-written"
 
 @dataclass(frozen=True)
 class Objection:
-    """One objection in the words of whoever makes it, and the run's answer; no answer where the run has none."""
+    """One objection in the words of whoever makes it, and the run's answer; no answer where the run has none.
+
+    ``about`` is told beside it, and answers nothing.
+    """
 
     says: str
     answers: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,19 +90,22 @@ def _objections(
 
     ``fallen``: the statement that fails, the claim itself or the part that it falls with.
     """
+    # What holds passages against each other has definitions for its words, too.
+    compares = load_claims()[entry.id.partition("/")[0]].kind == "consistency"
     places = [
         f"{one.place}: {one.asserts}"
         for one in sayings.get(entry.id, ())
-        if one.kind in IN_THE_TEXT and not one.granted
+        if one.kind in IN_THE_TEXT and (compares or not one.granted)
     ]
     if entry.statement is not None:
         at = entry.statement.location.replace("\n", " ")
         how = "It is taken for granted there." if entry.statement.relation == "implied" else ""
         by = f"It falls with its part {fallen.id}." if fallen is not entry else ""
-        yield Objection("We do not say that.", tuple(filter(None, (f"{at}.", how, by, *places[:3]))))
+        # Where it stands is no answer: the paper's words there are.
+        yield Objection("We do not say that.", tuple(places[:3]), tuple(filter(None, (f"{at}.", how, by))))
     yield from _read_otherwise(fallen, deciding)
     yield from _hidden_choices(fallen, deciding)
-    yield Objection("Your problem breaks what we assume.", tuple(_assumed(deciding)))
+    yield Objection("Your problem breaks what we assume.", tuple(_assumed(fallen, deciding)))
     if deciding.about != "paper":
         told = fallen.named.get(WRITTEN)
         yield Objection(
@@ -142,16 +150,15 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
         yield Objection(f"You left out a choice: {words}.", () if field in changing else (same,))
 
 
-def _assumed(deciding: Result) -> Iterator[str]:
-    """What was decided of the text's premises where it fails."""
+def _assumed(fallen: StatementOutline, deciding: Result) -> Iterator[str]:
+    """What was decided of the text's premises where it fails; nothing where it has some and none of them was."""
     premises = [item for item in deciding.evidence if isinstance(item, PremiseEvidence)]
-    if not premises:
-        yield (
-            "It is about the text itself: no problem takes part." if deciding.about == "paper"
-            else f"The text puts no premise under it that {deciding.instance} could break."
-        )  # fmt: skip
     for item in premises:
         yield f"“{item.premise}” on {deciding.instance}: {item.finding}."
+    if deciding.about == "paper":
+        yield "It is about the text itself: no problem takes part."
+    elif not premises and not any(WRITTEN in one.readings for one in premises_of(fallen.id)):
+        yield f"The text puts no premise under it that {deciding.instance} could break."
 
 
 def _elsewhere(found: ReadingOutline) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from spec.claims import find
+from spec.claims import find, premises_of
 from spec.formulas import Node, choices_within
 from spec.reading import find_choice
 from verify.truth.propositions.deciding import REFUSED, at_each, in_the_limit, is_met, own_choices
@@ -42,13 +42,12 @@ def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), ma
 
 def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
     """Those of a statement's literal text, its own and its claim's premises spent; none where it has no formula."""
-    statement, claim = find(full_id), find(full_id.split("/")[0])
+    statement = find(full_id)
     formula = statement.as_written.proposition
     if formula is None:
         return set()
-    inherited = [one for one in claim.premises if one.id not in statement.goes_without]
     # What is a hypothesis under one reading alone excludes nothing under the others.
-    asked = [one.predicate("as-written") for one in (*inherited, *statement.premises) if not one.under]
+    asked = [one.predicate("as-written") for one in premises_of(full_id) if not one.under]
     return axes(formula, sites, [node for node in asked if node is not None], statement.choices)
 
 

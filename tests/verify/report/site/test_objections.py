@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spec.claims import find
+from spec.assertions import IN_THE_TEXT, load_assertions
+from spec.claims import find, premises_of
 from tests import kept
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.site.all_pages import site_files
@@ -28,8 +29,10 @@ def test_another_reading_that_was_not_run_leaves_its_objection_open() -> None:
     made = report(both("bias-bound/T3", FELL, -2.0))
     (one,) = refuted(SiteFrame.of(made))
     assert not one.stands
-    (open_one,) = (objection for objection in one.objections if not objection.answers)
-    assert "did not mean" in open_one.says
+    # Made by hand they have no premises evaluated either.
+    assert {objection.says for objection in one.objections if not objection.answers} == {
+        "You read our words in a way that we did not mean.", "Your problem breaks what we assume.",
+    }  # fmt: skip
     page = site_files(made)[FILE]
     assert "Nothing in this run answers it." in page
     assert "To 1 of them an objection is left" in page
@@ -50,10 +53,27 @@ def test_each_other_reading_is_an_objection_with_where_it_fails_and_by_how_much(
     assert all("the same under each of its values" in answer for (answer,) in hidden)
 
 
-def test_in_a_run_no_refutation_is_left_with_an_open_objection() -> None:
+def test_in_a_run_what_stays_open_lacks_the_papers_words_or_premises_that_were_evaluated() -> None:
     made = list(refuted(SiteFrame.of(kept.run(["bias-bound", "solution-error", "sfo-complexity"], profile="smoke"))))
     assert {"bias-bound", "solution-error", "sfo-complexity"} <= {one.entry.id for one in made}
-    assert [one.entry.id for one in made if not one.stands] == []
+    open_ones = {one.entry.id: [o.says for o in one.objections if not o.answers] for one in made if not one.stands}
+    assert open_ones["bias-bound/alpha-to-zero"] == ["We do not say that."]
+    assert open_ones["bias-bound/hessian-lipschitz"] == ["Your problem breaks what we assume."]
+    asserted = {full for one in load_assertions().assertions for full in {*one.covered_by} - {*one.beside}
+                if one.kind in IN_THE_TEXT and not one.granted}  # fmt: skip
+    for full, says in open_ones.items():
+        assert says in (["We do not say that."], ["Your problem breaks what we assume."])
+        if says == ["We do not say that."]:
+            assert full not in asserted
+        else:
+            assert premises_of(full)
+
+
+def test_where_it_stands_answers_nothing() -> None:
+    (one,) = (one for one in refuted(SiteFrame.of(report(both("bias-bound/alpha-to-zero", FELL, -2.0)))))
+    said = next(objection for objection in one.objections if objection.says == "We do not say that.")
+    assert said.answers == ()
+    assert any("hypothesis on α" in line for line in said.about)
 
 
 def test_one_that_holds_under_another_reading_is_not_refuted() -> None:
