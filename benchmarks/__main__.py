@@ -19,7 +19,7 @@ from benchmarks.batched import batched_calls, why_no_gpu
 from benchmarks.reading import reading
 from benchmarks.speed import TABLES, chosen, growth
 from benchmarks.timing import HEAD
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from spec import InvalidInputError
 
 

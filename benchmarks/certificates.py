@@ -20,8 +20,8 @@ from verify.truth.certificates import integer_polynomials
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Scenario
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario
 
 SIZES = ((2, 2), (5, 3), (10, 5))
 """Components of x and y, and rows, of random small integers."""

@@ -36,9 +36,9 @@ from f2csa_ref.lower_level import lower_level
 from spec import REPAIRED, Generated, OracleParameters, Quadratic
 from spec.exact import Vector
 from spec.reading import DualTerm
-from verify.truth.complementarity import InfeasibleLowerLevelError
-from verify.truth.lower_level import DegenerateLowerLevelError
-from verify.truth.lower_level import hypergradient as exact_gradient
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level.lower_level import DegenerateLowerLevelError
+from verify.truth.lower_level.lower_level import hypergradient as exact_gradient
 
 ALPHAS = (0.1, 0.05, 0.02, 0.01)
 SECOND, FIRST = Assumed(), Assumed(second_derivatives=False)

@@ -13,11 +13,11 @@ from fractions import Fraction
 from spec import Generated, Quadratic
 from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
-from verify.truth.lower_level import solve
-from verify.truth.pair import solve_any
-from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, error
-from verify.truth.scenario import Scenario
-from verify.truth.series import worst_scenario
+from verify.truth.enclosures.pair import solve_any
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, convex_up_to, error
+from verify.truth.functions_of_alpha.scenario import Scenario
+from verify.truth.functions_of_alpha.series import worst_scenario
+from verify.truth.lower_level.lower_level import solve
 
 SIZES = ((2, 2), (5, 3), (10, 5), (15, 8), (20, 10), (20, 20))
 LARGE = ((50, 25), (100, 50), (200, 50))

@@ -16,7 +16,7 @@ import numpy as np
 from spec import REPAIRED, Noise
 from spec.atlas import Instance, experiment
 from verify.checks.measuring.case import Case, find_profile
-from verify.checks.measuring.samples import SampleSetting
+from verify.checks.measuring.estimates.samples import SampleSetting
 from verify.evidence.streams import BLOCK
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import Call, StageCalls

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from spec import parse_problem
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import StageCalls

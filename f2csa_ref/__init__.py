@@ -9,14 +9,15 @@ from f2csa_ref.lower_level import LowerLevelError, LowerLevelSolution, lower_lev
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
 
 if TYPE_CHECKING:
+    from f2csa_ref.accuracy.wanted_error import Accuracy, AccurateAnswer, hypergradient_within
     from f2csa_ref.activation import activation_weights
     from f2csa_ref.algorithm_1 import Hypergradient, OracleCall, Stages, hypergradient
     from f2csa_ref.algorithm_2 import OuterTrace, box_projection, clip, outer_loop
-    from f2csa_ref.error_certificate import ErrorCertificate
+    from f2csa_ref.certificate.error_certificate import ErrorCertificate
+    from f2csa_ref.certificate.map_constants import Assumed
+    from f2csa_ref.certificate.near_kinks import HullDistance
     from f2csa_ref.many.hypergradient_runs import hypergradient_runs, hypergradient_samples
     from f2csa_ref.many.penalty_runs import penalty_runs
-    from f2csa_ref.map_constants import Assumed
-    from f2csa_ref.near_kinks import HullDistance
     from f2csa_ref.objectives import (
         HolderObjectives,
         Objectives,
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
     from f2csa_ref.sampling import Draws, draw_shapes, sample_draws
     from f2csa_ref.solver.schedules import Constants, estimate_constants, schedule
-    from f2csa_ref.solver.solve import Setting, SolveReport, solve
-    from f2csa_ref.wanted_error import Accuracy, AccurateAnswer, hypergradient_within
+    from f2csa_ref.whole_solve.solve import Setting, SolveReport, solve
 
 __all__ = [
     "Accuracy",
@@ -78,17 +78,17 @@ _HOMES = {
     "f2csa_ref.activation": "activation_weights",
     "f2csa_ref.algorithm_1": "Hypergradient OracleCall Stages hypergradient",
     "f2csa_ref.algorithm_2": "OuterTrace box_projection clip outer_loop",
-    "f2csa_ref.error_certificate": "ErrorCertificate",
+    "f2csa_ref.certificate.error_certificate": "ErrorCertificate",
     "f2csa_ref.many.hypergradient_runs": "hypergradient_runs hypergradient_samples",
     "f2csa_ref.many.penalty_runs": "penalty_runs",
-    "f2csa_ref.map_constants": "Assumed",
-    "f2csa_ref.near_kinks": "HullDistance",
+    "f2csa_ref.certificate.map_constants": "Assumed",
+    "f2csa_ref.certificate.near_kinks": "HullDistance",
     "f2csa_ref.objectives": "HolderObjectives Objectives QuadraticObjectives SmoothObjectives objectives_of",
     "f2csa_ref.penalty": "PenaltyLagrangian penalty_parameters",
     "f2csa_ref.sampling": "Draws draw_shapes sample_draws",
     "f2csa_ref.solver.schedules": "Constants estimate_constants schedule",
-    "f2csa_ref.solver.solve": "Setting SolveReport solve",
-    "f2csa_ref.wanted_error": "Accuracy AccurateAnswer hypergradient_within",
+    "f2csa_ref.whole_solve.solve": "Setting SolveReport solve",
+    "f2csa_ref.accuracy.wanted_error": "Accuracy AccurateAnswer hypergradient_within",
 }
 """What is imported on first use, by module: a subject's process needs its stages, not every solver and rival.
 

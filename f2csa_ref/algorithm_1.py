@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from f2csa_ref.activation import activation_weights
-from f2csa_ref.error_certificate import ErrorCertificate, certify
+from f2csa_ref.certificate.error_certificate import ErrorCertificate, certify
+from f2csa_ref.certificate.map_constants import Assumed
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
-from f2csa_ref.map_constants import Assumed
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.penalty import TERMS, PenaltyLagrangian, penalty_parameters, total
 from f2csa_ref.penalty_minimiser import PenaltySolution, penalty_minimiser
 from f2csa_ref.sampling import DEFAULTS, Draws, check_draws, mean_noise, require_rng
+from f2csa_ref.second_derivatives.solution_maps import solution_maps
 from f2csa_ref.shared_sample import share
-from f2csa_ref.solution_maps import solution_maps
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.parameters import OracleParameters
@@ -164,7 +164,8 @@ def hypergradient(
         rng: Source of noise; needed where the problem is noisy and ``draws`` is not given.
         draws: Standard normals to use instead, so that implementations compare exactly.
         tol: Norm of grad_y L at which the penalty minimiser stops, instead of the reading's rule.
-        certify: Whether to bound the error (:mod:`f2csa_ref.error_certificate`), or what may be assumed for that.
+        certify: Whether to bound the error (:mod:`f2csa_ref.certificate.error_certificate`), or what may be
+            assumed for that.
 
     Returns:
         All stage values, the parts of the estimate and the counts. If the primal-dual iteration diverges, its

@@ -15,14 +15,14 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Bounds, bounds_of
-from f2csa_ref.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
+from f2csa_ref.libraries import scipy_late as sp
+from f2csa_ref.libraries.eigenvalues import LANCZOS_FROM, extreme_eigenvalues
+from spec.blocks.noise import Noise
+from spec.blocks.quadratic import Quadratic
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector, all_finite
-from spec.noise import Noise
 from spec.problem import Generated, Holder, Problem
-from spec.quadratic import Quadratic
 
 Gradient: TypeAlias = Callable[[Vector, Vector], Vector]
 Value: TypeAlias = Callable[[Vector, Vector], float]

@@ -61,7 +61,7 @@ class PenaltyLagrangian:
     lam: Vector
     rho: Vector
     maps: Callable[[], tuple[Matrix, Matrix]] | None = None
-    """Derivatives of y* and lam in x, where they can be had; see :func:`f2csa_ref.solution_maps.solution_maps`."""
+    """Derivatives of y* and lam in x, where they can be had; by :mod:`f2csa_ref.second_derivatives.solution_maps`."""
     rows: Vector | None = None
     """``h_star``, where it is known."""
 

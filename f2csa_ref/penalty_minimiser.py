@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.objectives import double_range
 from f2csa_ref.penalty import PenaltyLagrangian
 from f2csa_ref.sampling import DEFAULTS

@@ -17,12 +17,12 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.objectives import Objectives
 from f2csa_ref.penalty import PenaltyLagrangian
+from spec.blocks.noise import Noise, NoisyGradient
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
-from spec.noise import Noise, NoisyGradient
 from spec.parameters import OracleParameters
 
 CHUNK = 1 << 19

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.objectives import Gradient, HolderObjectives, Objectives, QuadraticObjectives
+from spec.blocks.noise import Noise, NoisyGradient
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
-from spec.noise import Noise, NoisyGradient
 
 
 @dataclass(frozen=True, eq=False)

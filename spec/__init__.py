@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from spec.blocks.noise import Noise
+from spec.blocks.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.errors import InvalidInputError
 from spec.exact import ExactArray
-from spec.noise import Noise
 from spec.parameters import OracleParameters, OuterParameters, PenaltyParameters
 from spec.problem import (
     Generated,
@@ -19,7 +20,6 @@ from spec.problem import (
     parse_problem,
     save_problem,
 )
-from spec.quadratic import Constraints, Quadratic, QuadraticForm
 from spec.reading import AS_WRITTEN, CHOICES, REPAIRED, Choice, Reading, Sense
 
 if TYPE_CHECKING:

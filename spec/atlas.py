@@ -17,12 +17,12 @@ from typing import Any, Literal, cast
 
 from pydantic import Field, ValidationError
 
+from spec.blocks.exact_json import dumps, loads
+from spec.blocks.noise import Noise
 from spec.drawn import draw, family_of, is_drawn
 from spec.errors import InvalidInputError, from_validation
 from spec.exact import ExactNumber, parse_entry, to_json_value
-from spec.exact_json import dumps, loads
 from spec.files import Frozen, find_named, loads_toml, package_text, parse_toml, read_text
-from spec.noise import Noise
 from spec.problem import Generated, Problem, parse_problem
 
 Stratum = Literal[

@@ -22,8 +22,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from spec.blocks.families import draw_experiment, full_rank
 from spec.errors import InvalidInputError
-from spec.families import draw_experiment, full_rank
 from spec.problem import parse_problem
 
 Integers: TypeAlias = NDArray[np.int64]

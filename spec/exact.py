@@ -59,7 +59,7 @@ FILE_SCHEMAS: list[dict[str, Any]] = [
      "properties": {key: {"type": "string"} for key in keys}, "description": "The block in a file beside this one."}
     for keys in (("npy",), ("npz", "array"))
 ]  # fmt: skip
-"""How a problem file names a block that stands in a file of its own; :mod:`spec.array_files` reads it."""
+"""How a problem file names a block that stands in a file of its own; :mod:`spec.blocks.array_files` reads it."""
 _FORM = 'must be an integer, a decimal or "p/q"'
 
 
@@ -155,7 +155,7 @@ def doubles(value: np.ndarray[Any, Any], argument: str) -> FloatArray:
 
 
 def to_json_value(entry: Entry) -> int | Decimal | str:
-    """The canonical spelling, for :func:`spec.exact_json.dumps`."""
+    """The canonical spelling, for :func:`spec.blocks.exact_json.dumps`."""
     return f"{entry.numerator}/{entry.denominator}" if isinstance(entry, Fraction) else entry
 
 

@@ -13,14 +13,14 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
-from spec import families
-from spec.array_files import save_arrays, with_arrays
+from spec.blocks import families
+from spec.blocks.array_files import save_arrays, with_arrays
+from spec.blocks.exact_json import dumps, loads
+from spec.blocks.noise import Noise
+from spec.blocks.quadratic import Constraints, Quadratic, QuadraticArrays
 from spec.errors import InvalidInputError, from_validation, unwritable
 from spec.exact import MAX_SIDE, Entry, ExactArray, ExactNumber, doubles
-from spec.exact_json import dumps, loads
 from spec.files import Sparing
-from spec.noise import Noise
-from spec.quadratic import Constraints, Quadratic, QuadraticArrays
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
 """Longest problem text read."""
@@ -144,7 +144,7 @@ def parse_problem(data: object, argument: str = "problem", folder: Path | None =
     Args:
         data: Blocks as lists, or numpy arrays.
         argument: Name used in errors.
-        folder: Where files that blocks name stand (:mod:`spec.array_files`); without it none may be named.
+        folder: Where files that blocks name stand (:mod:`spec.blocks.array_files`); without it none may be named.
 
     Raises:
         InvalidInputError: One line: argument, rule, value.

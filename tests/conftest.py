@@ -30,21 +30,21 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 DEAREST = (
-    "documents/test_examples.py", "verify/campaign/store/test_contradictions.py",
-    "verify/conformance/test_conform.py", "verify/campaign/recheck/test_rechecking.py", "spec/test_neighbours.py",
-    "verify/cli/test_closed_streams.py", "verify/campaign/test_pytest_plugin.py", "meta/test_installing.py",
+    "documents/test_examples.py", "verify/campaign/store/test_contradictions.py", "verify/conformance/test_conform.py",
+    "verify/campaign/recheck/test_rechecking.py", "spec/test_neighbours.py",
+    "verify/cli/output/test_closed_streams.py", "verify/campaign/test_pytest_plugin.py", "meta/test_installing.py",
     "verify/campaign/test_run.py", "verify/checks/test_noisy_solvers.py", "verify/conformance/test_exit_first.py",
     "examples/test_ten_minutes.py", "verify/conformance/test_strangers.py", "verify/proofs/test_fooled_proofs.py",
     "verify/cli/test_fuzz_inputs.py", "meta/test_contributing.py", "verify/proofs/test_kernel_proofs.py",
-    "verify/cli/test_baseline.py", "examples/test_planted_mistakes.py", "verify/conformance/test_skeleton_files.py",
-    "verify/cli/test_every_stream.py", "verify/checks/test_text_and_sources.py",
-    "verify/campaign/calibration/test_calibration.py", "verify/conformance/blame/test_loop.py",
-    "verify/checks/test_null_optimisers.py", "verify/checks/test_audit_numbers.py",
-    "verify/checks/test_outer_loop_claims.py", "meta/test_action.py", "verify/conformance/test_diagnosis.py",
-    "verify/checks/test_convergence_runs.py", "verify/checks/test_stochastic_claims.py",
-    "verify/campaign/store/test_crashes.py", "verify/checks/measuring/test_budget.py",
-    "verify/conformance/blame/test_echoes.py", "verify/method/test_loop_edits.py",
-    "verify/checks/test_inner_loop_claims.py", "verify/campaign/test_draws.py",
+    "verify/cli/runs/test_baseline.py", "examples/test_planted_mistakes.py",
+    "verify/conformance/test_skeleton_files.py", "verify/cli/output/test_every_stream.py",
+    "verify/checks/test_text_and_sources.py", "verify/campaign/calibration/test_calibration.py",
+    "verify/conformance/blame/test_loop.py", "verify/checks/test_null_optimisers.py",
+    "verify/checks/test_audit_numbers.py", "verify/checks/test_outer_loop_claims.py", "meta/test_action.py",
+    "verify/conformance/letter/test_diagnosis.py", "verify/checks/test_convergence_runs.py",
+    "verify/checks/test_stochastic_claims.py", "verify/campaign/store/test_crashes.py",
+    "verify/checks/measuring/test_budget.py", "verify/conformance/blame/test_echoes.py",
+    "verify/method/test_loop_edits.py", "verify/checks/test_inner_loop_claims.py", "verify/campaign/test_draws.py",
     "verify/checks/test_moment_premises.py",
 )  # fmt: skip
 """Files that take about six processor seconds and more, dearest first (benchmarks/README.md)."""

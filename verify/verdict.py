@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from spec.claims import Bound, Statement
-from verify.evidence import undecided as words
 from verify.evidence.model import (
     STANDS_FOR,
     VALUE,
@@ -19,7 +18,8 @@ from verify.evidence.model import (
     Rung,
     weakest,
 )
-from verify.evidence.orders import among, by_formulas, claimed_in, has_its_values, power, times, where_held, whose
+from verify.evidence.rates import undecided as words
+from verify.evidence.rates.orders import among, by_formulas, claimed_in, has_its_values, power, times, where_held, whose
 
 
 class Verdict(StrEnum):

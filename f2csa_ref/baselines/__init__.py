@@ -25,7 +25,7 @@ from f2csa_ref.baselines.kkt_system import KKTSolution, LinearAlgebra, LinearSol
 from f2csa_ref.baselines.methods import F2csaParameters, MethodSpec, Rival, Wishes, parameters_of, rival_method
 from f2csa_ref.baselines.ssigd import SsigdParameters, ssigd_step
 from f2csa_ref.baselines.zeroth_order import ZerothOrderParameters, two_point_estimate
-from f2csa_ref.curvature import Curvature, curvature
+from f2csa_ref.second_derivatives.curvature import Curvature, curvature
 
 __all__ = [
     "Curvature",

@@ -10,10 +10,10 @@ import numpy as np
 
 from f2csa_ref.baselines.implicit_gradient import regular_rows
 from f2csa_ref.baselines.kkt_system import CG_TOL, LinearAlgebra, solve_kkt
-from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Tally
 from f2csa_ref.lower_level import LowerLevelSolution
 from f2csa_ref.objectives import QuadraticObjectives
+from f2csa_ref.second_derivatives.curvature import Curvature
 from spec.exact import Vector
 
 

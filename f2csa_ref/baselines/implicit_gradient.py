@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from f2csa_ref.baselines.kkt_system import LinearAlgebra, solve_kkt
-from f2csa_ref.curvature import curvature
 from f2csa_ref.lower_level import LowerLevelSolution, lower_level_solver
 from f2csa_ref.lower_level.solution import RANK_TOL, Mask
 from f2csa_ref.objectives import Objectives, as_vector, double_range, objectives_of
 from f2csa_ref.sampling import DEFAULTS, Draws, noise_x_f, noise_y
+from f2csa_ref.second_derivatives.curvature import curvature
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.problem import Problem

@@ -14,11 +14,11 @@ import numpy as np
 from f2csa_ref.baselines.implicit_gradient import regular_rows, upper_noise
 from f2csa_ref.baselines.kkt_system import solve_kkt
 from f2csa_ref.bounds import Indices
-from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.fast.prepared_lower import GeneralLower, prepared_lower
 from f2csa_ref.lower_level.solution import length, margin_of, on_rows, sizes
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range, objectives_of
+from f2csa_ref.second_derivatives.curvature import Curvature
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from spec.problem import Problem

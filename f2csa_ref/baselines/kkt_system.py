@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
-from f2csa_ref.curvature import Curvature
+from f2csa_ref.libraries import scipy_late as sp
+from f2csa_ref.second_derivatives.curvature import Curvature
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Indices
 from f2csa_ref.fast.operators import Operator, Rows
+from f2csa_ref.libraries import scipy_late as sp
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector
 

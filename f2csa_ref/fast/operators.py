@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
+from f2csa_ref.libraries import scipy_late as sp
 from spec.exact import Matrix, Vector
 
 SYMMETRIC_FROM = 300

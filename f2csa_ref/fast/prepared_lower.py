@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Bounds, Indices
 from f2csa_ref.fast.operators import Operator, Rows, Tally
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.lower_level.exact import solve_quadratic
 from f2csa_ref.lower_level.pivoting import BlockPivoting
 from f2csa_ref.lower_level.solution import LowerLevelError

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.lower_level.active_set import prepared_daqp
 from f2csa_ref.lower_level.pivoting import solve_box
 from f2csa_ref.lower_level.proximal import PROXIMAL_FROM, installed, proximal_program

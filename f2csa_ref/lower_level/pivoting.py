@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.bounds import Bounds
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.lower_level.solution import ACCEPTED_RESIDUAL, Candidate, LowerLevelError, LowerLevelSolution, sizes
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.exact import Matrix, Vector

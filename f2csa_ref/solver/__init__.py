@@ -1,1 +1,1 @@
-"""The pages as a program: schedules, solve, trace."""
+"""What a run of the method needs: its schedule, its loop, its trace."""

@@ -28,7 +28,7 @@ class TraceBlock:
     """What a trace says of block k, from 0: the oracle calls up to its end, its mean point and mean answer, both (n,).
 
     ``F`` is its value at the mean point, where values of f are offered; ``error`` what is certified of the errors of
-    the block's calls, where that was wanted (:class:`f2csa_ref.solver.certified_steps.StepErrors`).
+    the block's calls, where that was wanted (:class:`f2csa_ref.whole_solve.certified_steps.StepErrors`).
     """
 
     k: int

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.verify.own_results import own_results
+from verify.conformance.probes.playing import answers, misses
 from verify.conformance.vectors.generation import all_vectors
-from verify.conformance.vectors.playing import answers, misses
 from verify.subjects.loading import end, load_subject
 from verify.subjects.protocol import StageCalls
 

@@ -13,7 +13,7 @@ import pytest
 from tests.examples.planted import COMPILERS, EXAMPLES, MISTAKES, Planted, built
 from tests.whole import digest
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
 from verify.method.lines import Stage
 from verify.subjects.loading import end, load_subject
 from verify.subjects.protocol import StageCalls

@@ -11,8 +11,8 @@ import pytest
 from f2csa_ref import SmoothObjectives, objectives_of
 from spec import Generated, Problem, Quadratic, parse_problem
 from spec.atlas import find
+from spec.blocks.noise import Noise
 from spec.exact import Vector
-from spec.noise import Noise
 
 
 def quadratic(f: dict[str, Any], g: dict[str, Any], rows: dict[str, Any], **more: Any) -> Quadratic:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from f2csa_ref import HolderObjectives, QuadraticObjectives, SmoothObjectives, objectives_of
 from f2csa_ref.objectives import _known, as_vector
 from spec import Generated, Holder, InvalidInputError
-from spec.noise import Noise
+from spec.blocks.noise import Noise
 
 STEP = 1e-6
 

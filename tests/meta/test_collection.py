@@ -16,7 +16,7 @@ def test_the_dearest_files_are_there():
 
 
 def test_the_dearest_come_first_and_all_else_stays_in_order():
-    paths = [Path("/elsewhere/test_it.py"), ROOT / "spec/test_noise.py", ROOT / DEAREST[1], ROOT / DEAREST[0]]
+    paths = [Path("/elsewhere/test_it.py"), ROOT / "spec/blocks/test_noise.py", ROOT / DEAREST[1], ROOT / DEAREST[0]]
     items = [SimpleNamespace(path=path, name=f"{k}") for path in paths for k in (2, 1)]
     pytest_collection_modifyitems(items)
     assert [item.path for item in items[::2]] == [paths[3], paths[2], paths[0], paths[1]]

@@ -15,10 +15,10 @@ import verify.evidence
 import verify.experiments
 import verify.report
 from spec.files import Frozen, described_in
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 
 ROOMS = (spec, verify.report, verify.evidence, verify.experiments, verify.campaign.baseline)
-SINGLE = ("verify.conformance.model", "verify.conformance.found", "verify.conformance.error_parts")
+SINGLE = ("verify.conformance.model", "verify.conformance.found", "verify.conformance.comparison.error_parts")
 
 
 def kinds(kind: type[BaseModel] = Frozen) -> Iterator[type[BaseModel]]:

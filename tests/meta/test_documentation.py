@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from spec import CHOICES
-from spec.assertions import load_assertions
 from spec.claims import find, load_claims
 from spec.reading import Reading
+from spec.text.assertions import load_assertions
 from verify.campaign.baseline.storage import shipped_record
 
 ROOT = Path(__file__).parents[2]

@@ -11,14 +11,14 @@ from rich.console import Console
 
 from tests import kept
 from verify.evidence.model import superscript
-from verify.evidence.undecided import rough
+from verify.evidence.rates.undecided import rough
 from verify.report.findings.corrections import corrections_in
-from verify.report.findings.headline import headline, plain
+from verify.report.formats.headline import headline, plain
 from verify.report.report_files import Report
-from verify.report.site import story
-from verify.report.site.cell_numbers import CellNumber
-from verify.report.site.failure_causes import Cause, cause_texts, causes
+from verify.report.site.causes.failure_causes import Cause, cause_texts, causes
 from verify.report.site.frame import SiteFrame
+from verify.report.site.front_pages import story
+from verify.report.site.words.cell_numbers import CellNumber
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ITEMS = {

@@ -11,8 +11,8 @@ from flint import fmpq_mat
 
 from spec import Generated, Holder, InvalidInputError, Noise, Quadratic, dumps_problem, loads_problem
 from spec.atlas import ORDER, Instance, Stratum, _load, atlas, find
-from verify.truth import lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 from verify.truth.strata import is_positive_semidefinite, strata_of
 
 QUADRATIC = [name for name, instance in atlas().items() if not isinstance(instance.problem, Holder)]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from spec import InvalidInputError, Quadratic, dumps_problem, loads_problem
 from spec.atlas import atlas, find
 from spec.drawn import AT_ONCE, FAMILIES, MOST, draw, family_of, is_drawn, name_of, names
-from verify.truth import lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 from verify.truth.strata import strata_of
 
 families = st.sampled_from(sorted(FAMILIES))

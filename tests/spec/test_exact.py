@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec import ExactArray, InvalidInputError
+from spec.blocks.exact_json import dumps, loads
 from spec.exact import MAX_DIMENSION, parse_entry, to_json_value
-from spec.exact_json import dumps, loads
 from tests.strategies import Spelling, matrices, spellings
 
 

@@ -25,7 +25,7 @@ from spec import (
     parse_problem,
     problem,
 )
-from spec.exact_json import dumps
+from spec.blocks.exact_json import dumps
 from tests.strategies import json_text, matrices, quadratic_data, quadratics, spellings
 
 EXAMPLE: dict[str, Any] = {

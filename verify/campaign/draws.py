@@ -17,8 +17,8 @@ from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, statements_asked
 from verify.checks.measuring.case import Profile, checks
 from verify.checks.measuring.where_asked import can_draw
-from verify.report.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.model import NAMED, Result
+from verify.report.rows.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.wording import FAULT
 from verify.truth.strata import strata_of_draw
 from verify.verdict import DISAGREE, Verdict

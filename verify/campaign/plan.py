@@ -16,11 +16,11 @@ from threadpoolctl import ThreadpoolController
 from spec import CHOICES, InvalidInputError
 from spec.atlas import Instance, hold_instance, is_file, read_instance
 from spec.atlas import find as find_instance
+from spec.blocks.exact_json import plain
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from spec.drawn import is_drawn
 from spec.drawn import names as draws_named
-from spec.exact_json import plain
 from spec.reading import KEEPING, NAMES, chosen_by
 from verify.campaign.run_environment import THREADS
 from verify.campaign.summary import selected
@@ -36,6 +36,7 @@ from verify.checks.measuring.case import (
     kept_texts,
     of_family,
 )
+from verify.checks.measuring.estimates.silence import NoNoiseError
 from verify.checks.measuring.formula_evidence import beside as formula_beside
 from verify.checks.measuring.formula_evidence import (
     by_formula,
@@ -45,25 +46,24 @@ from verify.checks.measuring.formula_evidence import (
     premises_decided,
     without_value,
 )
-from verify.checks.measuring.identity import NotAsAsked, not_as_asked
+from verify.checks.measuring.identity.identity import NotAsAsked, not_as_asked
 from verify.checks.measuring.long_runs import LONG, TELLING
 from verify.checks.measuring.meetable_premises import require_meetable
 from verify.checks.measuring.premises import PremiseUnmetError, premises_met
-from verify.checks.measuring.silence import NoNoiseError
 from verify.checks.measuring.where_asked import is_place_of, require_asked
 from verify.evidence.budget import level_of, stated_noise
 from verify.evidence.model import VALUE, Counterexample, PremiseEvidence
 from verify.evidence.streams import Ledger
 from verify.proofs.kernel.standings import proven_by
-from verify.report.findings.identified import Identified
 from verify.report.model import NAMED, Result
+from verify.report.rows.identified import Identified
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
 from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import TRUSTED, StageCalls
-from verify.truth.lower_level import DegenerateLowerLevelError
+from verify.truth.functions_of_alpha.scenario import WITH_MAPS
+from verify.truth.lower_level.lower_level import DegenerateLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError
-from verify.truth.scenario import WITH_MAPS
 from verify.verdict import Decision, NoEvidenceError, Verdict, decide
 
 

@@ -11,9 +11,9 @@ from spec import load_claims
 from spec.claims import Bound, Statement
 from spec.claims import find as find_claim
 from verify.checks.measuring.case import Profile, checks
-from verify.evidence.orders import claimed_order
-from verify.report.findings.summary_row import Claimed, SmallestCounterexample, SummaryRow
+from verify.evidence.rates.orders import claimed_order
 from verify.report.model import NAMED, Result
+from verify.report.rows.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED

@@ -14,15 +14,15 @@ import numpy as np
 
 from spec import Noise, OracleParameters, Problem, Quadratic, parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.estimates.samples import ADDITIVE, SampleSetting, second_moment
+from verify.checks.measuring.estimates.silence import require_noise
 from verify.checks.measuring.premises import h_width, regular_truth, sweep_ends
-from verify.checks.measuring.samples import ADDITIVE, SampleSetting, second_moment
-from verify.checks.measuring.silence import require_noise
-from verify.evidence.betting import VarianceBound
+from verify.evidence.bets.betting import VarianceBound
 from verify.evidence.model import Evidence, Point
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level as exact_lower_level
+from verify.evidence.rates.rates import fit_rate
+from verify.truth.enclosures.pair import Truth, exact_bias
 from verify.truth.geometry import Geometry, quadratic_of, spectral_norm
-from verify.truth.pair import Truth, exact_bias
+from verify.truth.lower_level import lower_level as exact_lower_level
 
 SMALLEST_INNER_TOL = 1e-8
 """Algorithm 1 asks its lower-level solver for α³; a solver in doubles may be expected to reach this and no more."""

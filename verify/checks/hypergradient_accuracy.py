@@ -11,24 +11,24 @@ import numpy as np
 from spec import OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
+from verify.checks.measuring.estimates.samples import ADDITIVE, ANOTHER_LAW, SampleSetting, second_moment
+from verify.checks.measuring.estimates.silence import require_noise
 from verify.checks.measuring.formula_evidence import right_side
 from verify.checks.measuring.pair_laws import PAIR_LAWS, part_of_pair
 from verify.checks.measuring.premises import additive, at_truth, estimate, regular_truth
-from verify.checks.measuring.samples import ADDITIVE, ANOTHER_LAW, SampleSetting, second_moment
-from verify.checks.measuring.silence import require_noise
+from verify.evidence.bets.squares import SquareBound
 from verify.evidence.budget import Share
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.intervals import Looks, mean_square_interval
-from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.moments import Moments
-from verify.evidence.orders import bent, beside_law
-from verify.evidence.premises_of_laws import law_of_variance
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
-from verify.evidence.squares import SquareBound
+from verify.evidence.rates.orders import bent, beside_law
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.samples.laws import SquareLaw
+from verify.evidence.samples.moments import Moments
+from verify.evidence.samples.premises_of_laws import law_of_variance
 from verify.evidence.streams import Sampler, Streams
+from verify.truth.enclosures.pair import Truth, exact_bias
 from verify.truth.geometry import Geometry, solve
-from verify.truth.pair import Truth, exact_bias
 from verify.verdict import decide
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")

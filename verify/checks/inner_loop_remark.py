@@ -12,11 +12,11 @@ from spec import Quadratic
 from spec.problem import parse_problem
 from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
+from verify.checks.measuring.estimates.second_look import looked_twice
 from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.second_look import looked_twice
+from verify.checks.measuring.runs.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, averaged_mean_square
 from verify.verdict import NoEvidenceError

@@ -10,7 +10,7 @@ from spec.atlas import Instance
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.finite_laws import ExactOracle, minus, square
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.stages import DEFAULT_LAM_WIDTH, evaluate
 from verify.verdict import NoEvidenceError
 

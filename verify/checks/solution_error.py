@@ -15,15 +15,15 @@ from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, exact_rate,
 from verify.checks.measuring.premises import REGULAR, PremiseUnmetError, at_truth, regular_truth
 from verify.checks.measuring.rounding_bounds import gradient_left
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.algebra.rationals import is_positive_definite, rational
 from verify.truth.algebra.reals import extreme_eigenvalue, frobenius_norm
 from verify.truth.algebra.rings import RATIONALS
+from verify.truth.enclosures.pair import Truth
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Error, Scenario
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.pair import Truth
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Error, Scenario
 
 SOME_ACTIVE = tuple(name for name in REGULAR if "no-active-row" not in find(name).strata)
 

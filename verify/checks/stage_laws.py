@@ -29,11 +29,11 @@ from verify.checks.measuring.finite_laws import (
 )
 from verify.checks.measuring.formula_evidence import brought
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector
 from verify.truth.algebra.reals import ExactReal
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import DEFAULT_LAM_WIDTH
 from verify.verdict import NoEvidenceError
 

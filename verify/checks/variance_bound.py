@@ -12,8 +12,7 @@ from spec.exact import Vector
 from verify.checks.assumptions.stochastic_oracles import jumping_rate, may_jump
 from verify.checks.measuring.agreement import with_closed_form
 from verify.checks.measuring.case import Case, Measurement, check
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.samples import (
+from verify.checks.measuring.estimates.samples import (
     ADDITIVE,
     ANOTHER_LAW,
     F_ONLY,
@@ -27,17 +26,18 @@ from verify.checks.measuring.samples import (
     second_moment,
     variance_order,
 )  # fmt: skip
-from verify.checks.measuring.silence import require_noise
-from verify.evidence.betting import VarianceBound
-from verify.evidence.correlations import CorrelationDecision, DirectionBound
+from verify.checks.measuring.estimates.silence import require_noise
+from verify.checks.measuring.premises import regular_truth
+from verify.evidence.bets.betting import VarianceBound
+from verify.evidence.bets.correlations import CorrelationDecision, DirectionBound
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.model import ComparisonEvidence, Point, PremiseEvidence, RateEvidence, Relation
-from verify.evidence.moments import Moments
-from verify.evidence.orders import Rational
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.orders import Rational
+from verify.evidence.rates.rates import fit_rate
 from verify.evidence.repeats import repeats
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
-from verify.truth.pair import Truth
+from verify.truth.enclosures.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
 MOVING = ("two-of-three", "toy1", "box-rational", "random-3x5x4")

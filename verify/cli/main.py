@@ -17,7 +17,7 @@ import typer
 import typer.core
 import typer.main
 
-from verify.cli import (
+from verify.cli.arguments import (
     conform_options,
     experiment_options,
     options,
@@ -26,47 +26,47 @@ from verify.cli import (
     skeleton_options,
     store_options,
 )
-from verify.cli.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
+from verify.cli.arguments.completion import COMPLETING, SHELLS, install, prepare, script_of, with_shell
 
 PROGRAM = "f2csa"
 TRACEBACK = "F2CSA_TRACEBACK"
 """Environment variable that lets an internal fault show where it happened."""
 COMMANDS: dict[type, tuple[str, str]] = {
-    options.Verify: ("verify", "verify.cli.verify_start:verify"),
-    store_options.Merge: ("merge", "verify.cli.stores:merge"),
-    store_options.ReportOptions: ("report", "verify.cli.stores:report"),
-    store_options.EntrantsOptions: ("board", "verify.cli.board:board"),
-    store_options.SoakOptions: ("soak", "verify.cli.soak:soak"),
-    options.Claims: ("claims", "verify.cli.claims:claims"),
-    point_options.HypergradientOptions: ("hypergradient", "verify.cli.point:hypergradient"),
-    point_options.Goldstein: ("goldstein", "verify.cli.point:goldstein"),
-    point_options.Instances: ("instances", "verify.cli.instances:instances"),
-    options.Solve: ("solve", "verify.cli.solve:run"),
-    options.Orders: ("orders", "verify.cli.claims:orders"),
-    options.Refute: ("refute", "verify.cli.claims:refute"),
-    options.Calibrate: ("calibrate", "verify.cli.calibrate:calibrate"),
-    options.Gate: ("gate", "verify.cli.gate:gate"),
-    options.Prove: ("prove", "verify.cli.prove:prove"),
-    options.Recheck: ("recheck", "verify.cli.recheck:recheck"),
-    options.BadgeOptions: ("badge", "verify.cli.exports:badge"),
-    options.Vectors: ("vectors", "verify.cli.exports:vectors"),
-    conform_options.Conform: ("conform", "verify.cli.conform:conform"),
-    skeleton_options.HistoryOptions: ("history", "verify.cli.history_of_records:history"),
-    skeleton_options.Init: ("init", "verify.cli.skeleton:init"),
-    skeleton_options.Doctor: ("doctor", "verify.cli.doctor:doctor"),
+    options.Verify: ("verify", "verify.cli.runs.verify_start:verify"),
+    store_options.Merge: ("merge", "verify.cli.runs.stores:merge"),
+    store_options.ReportOptions: ("report", "verify.cli.runs.stores:report"),
+    store_options.EntrantsOptions: ("board", "verify.cli.implementations.board:board"),
+    store_options.SoakOptions: ("soak", "verify.cli.runs.soak:soak"),
+    options.Claims: ("claims", "verify.cli.statements.claims:claims"),
+    point_options.HypergradientOptions: ("hypergradient", "verify.cli.problems.point:hypergradient"),
+    point_options.Goldstein: ("goldstein", "verify.cli.problems.point:goldstein"),
+    point_options.Instances: ("instances", "verify.cli.problems.instances:instances"),
+    options.Solve: ("solve", "verify.cli.problems.solve:run"),
+    options.Orders: ("orders", "verify.cli.statements.claims:orders"),
+    options.Refute: ("refute", "verify.cli.statements.claims:refute"),
+    options.Calibrate: ("calibrate", "verify.cli.runs.calibrate:calibrate"),
+    options.Gate: ("gate", "verify.cli.runs.gate:gate"),
+    options.Prove: ("prove", "verify.cli.statements.prove:prove"),
+    options.Recheck: ("recheck", "verify.cli.runs.recheck:recheck"),
+    options.BadgeOptions: ("badge", "verify.cli.implementations.exports:badge"),
+    options.Vectors: ("vectors", "verify.cli.implementations.exports:vectors"),
+    conform_options.Conform: ("conform", "verify.cli.implementations.conform:conform"),
+    skeleton_options.HistoryOptions: ("history", "verify.cli.runs.history_of_records:history"),
+    skeleton_options.Init: ("init", "verify.cli.implementations.skeleton:init"),
+    skeleton_options.Doctor: ("doctor", "verify.cli.implementations.doctor:doctor"),
     skeleton_options.SettingsOptions: ("settings", "verify.cli.project:settings"),
-    options.Schema: ("schema", "verify.cli.exports:schema"),
-    options.RecordOptions: ("baseline record", "verify.cli.verify:record"),
-    options.Compare: ("baseline compare", "verify.cli.verify:compare"),
-    experiment_options.Convergence: ("experiment convergence", "verify.cli.experiment:convergence"),
-    experiment_options.Scaling: ("experiment scaling", "verify.cli.experiment:scaling"),
-    experiment_options.BoardOptions: ("experiment board", "verify.cli.experiment:board"),
-    experiment_options.Kinks: ("experiment kinks", "verify.cli.experiment:kinks"),
-    paper_options.PaperAnnotate: ("paper annotate", "verify.cli.annotate:annotate"),
-    paper_options.PaperCheck: ("paper check", "verify.cli.paper:check_paper"),
-    paper_options.PaperLint: ("paper lint", "verify.cli.paper:lint_paper"),
-    paper_options.PaperExtract: ("paper extract", "verify.cli.paper:extract_paper"),
-    paper_options.PaperCorrections: ("paper corrections", "verify.cli.paper:corrections"),
+    options.Schema: ("schema", "verify.cli.implementations.exports:schema"),
+    options.RecordOptions: ("baseline record", "verify.cli.runs.verify:record"),
+    options.Compare: ("baseline compare", "verify.cli.runs.verify:compare"),
+    experiment_options.Convergence: ("experiment convergence", "verify.cli.problems.experiment:convergence"),
+    experiment_options.Scaling: ("experiment scaling", "verify.cli.problems.experiment:scaling"),
+    experiment_options.BoardOptions: ("experiment board", "verify.cli.problems.experiment:board"),
+    experiment_options.Kinks: ("experiment kinks", "verify.cli.problems.experiment:kinks"),
+    paper_options.PaperAnnotate: ("paper annotate", "verify.cli.statements.annotate:annotate"),
+    paper_options.PaperCheck: ("paper check", "verify.cli.statements.paper:check_paper"),
+    paper_options.PaperLint: ("paper lint", "verify.cli.statements.paper:lint_paper"),
+    paper_options.PaperExtract: ("paper extract", "verify.cli.statements.paper:extract_paper"),
+    paper_options.PaperCorrections: ("paper corrections", "verify.cli.statements.paper:corrections"),
 }
 """By what a command takes: its name, and the function that takes it and may return an exit code."""
 
@@ -182,8 +182,8 @@ def main(altered: Callable[[], str] = str) -> NoReturn:
     """
     if refused := _hold_closed():
         sys.exit(_say(refused, 2))
-    from verify.cli.outlets import patient, told
-    from verify.cli.spelling import is_wanted, settle
+    from verify.cli.output.outlets import patient, told
+    from verify.cli.output.spelling import is_wanted, settle
     from verify.cli.supervision import supervised
 
     ascii_wanted = is_wanted()
@@ -288,7 +288,7 @@ def _described(error: Exception) -> str:
 
 
 def _say(line: str, code: int) -> int:
-    from verify.cli.console import printable
+    from verify.cli.output.console import printable
 
     try:
         sys.stderr.write(f"f2csa: {printable(' '.join(line.split()))}\n")

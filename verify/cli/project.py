@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 from spec.errors import InvalidInputError
 from spec.expectations import ExpectedFailure, Kind, Skip, read_list
 from spec.settings import OWN, SHARED, FoundSettings, load_settings
-from verify.cli import options
-from verify.cli.conform_options import Conform
-from verify.cli.console import print_json, printable
-from verify.cli.skeleton_options import SettingsOptions
-from verify.cli.sources import require_one_of
+from verify.cli.arguments import options
+from verify.cli.arguments.conform_options import Conform
+from verify.cli.arguments.skeleton_options import SettingsOptions
+from verify.cli.arguments.sources import require_one_of
+from verify.cli.output.console import print_json, printable
 
 
 class Lists(NamedTuple):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from verify.conformance.line_terms import LINES
-from verify.conformance.probes import Probe, probes
+from verify.conformance.probes.line_terms import LINES
+from verify.conformance.probes.probes import Probe, probes
 
 SHOWN = 100.0
 """Tolerances by which an answer must change for a probe to show a term."""

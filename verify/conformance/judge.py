@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from spec import InvalidInputError
 from spec.claims import ReadingName
 from spec.errors import unwritable
@@ -17,14 +17,12 @@ from spec.files import write_files
 from verify.campaign import run as campaign
 from verify.campaign.summary import selected
 from verify.checks.measuring.case import ProfileName, find_profile
-from verify.conformance import outer, probes
-from verify.conformance.asking import Asking
-from verify.conformance.author_letter import told
-from verify.conformance.blame.accuracy import EXACT, accuracy_of, to_declare
+from verify.conformance import outer
+from verify.conformance.blame.accuracy.accuracy import EXACT, accuracy_of, to_declare
 from verify.conformance.blame.all_stages import copies_of, explain_all
 from verify.conformance.blame.questions import asked_under
-from verify.conformance.claim_faults import faults_of, notes_of
-from verify.conformance.claim_runs import (
+from verify.conformance.claims.claim_faults import faults_of, notes_of
+from verify.conformance.claims.claim_runs import (
     JudgedClaims,
     claim_findings,
     finding,
@@ -34,19 +32,22 @@ from verify.conformance.claim_runs import (
     unheard,
     without_claims,
 )
-from verify.conformance.diagnosis import diagnose, suspect, with_memories
-from verify.conformance.end_to_end import is_offered, tried_end_to_end
-from verify.conformance.error_splits import split_error
+from verify.conformance.comparison.end_to_end import is_offered, tried_end_to_end
+from verify.conformance.comparison.error_splits import split_error
+from verify.conformance.comparison.stage_comparison import Seen
 from verify.conformance.found import Diagnosis, StageFinding
+from verify.conformance.further_questions.asking import Asking
+from verify.conformance.further_questions.own_problems import OwnProblem
+from verify.conformance.letter.author_letter import told
+from verify.conformance.letter.diagnosis import diagnose, suspect, with_memories
 from verify.conformance.model import Conformance
-from verify.conformance.own_problems import OwnProblem
-from verify.conformance.pacing import ESTIMATES, Clock, Timed, require_counts
-from verify.conformance.places import place_of
-from verify.conformance.probes import Probe
+from verify.conformance.places.places import place_of
+from verify.conformance.probes import probes
+from verify.conformance.probes.pacing import ESTIMATES, Clock, Timed, require_counts
+from verify.conformance.probes.probes import Probe
 from verify.conformance.random_stages import StageSetting, run_settings
-from verify.conformance.repro import reproduce, reproduce_stage
-from verify.conformance.scripts import load_code
-from verify.conformance.stage_comparison import Seen
+from verify.conformance.repro.repro import reproduce, reproduce_stage
+from verify.conformance.repro.scripts import load_code
 from verify.conformance.trace.model import Say, Trace
 from verify.report.report_files import Report
 from verify.subjects import (

@@ -9,13 +9,13 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from verify.conformance.error_parts import ErrorSplit
+from verify.conformance.comparison.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
 from verify.conformance.trace.model import Trace
 from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
-from verify.report.findings.asked_and_held import Coverage
 from verify.report.report_files import Report
+from verify.report.rows.asked_and_held import Coverage
 from verify.report.wording import counted
 from verify.verdict import Verdict
 

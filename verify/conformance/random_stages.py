@@ -17,8 +17,8 @@ import numpy as np
 
 from spec import REPAIRED, Noise, OracleParameters, Quadratic
 from spec.exact import Vector
-from verify.conformance.places import place_of, with_noise
-from verify.conformance.probes import NOISES, Probe, n_of, off_truth
+from verify.conformance.places.places import place_of, with_noise
+from verify.conformance.probes.probes import NOISES, Probe, n_of, off_truth
 from verify.subjects import Call, Capability, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 from verify.subjects.stage_table import Stage

@@ -34,8 +34,8 @@ import scipy
 
 from spec.errors import InvalidInputError
 from spec.exact import Vector
-from verify.evidence.laws import log_sum
-from verify.evidence.moments import Moments
+from verify.evidence.samples.laws import log_sum
+from verify.evidence.samples.moments import Moments
 
 UNIT = 8
 """Rows behind one unbiased variance: pairs would cost twice the samples, more of them blunt the best bets."""

@@ -18,10 +18,10 @@ import numpy as np
 from spec.exact import Vector
 from verify.evidence.budget import Share
 from verify.evidence.intervals import Looks, mean_interval, median_interval
-from verify.evidence.laws import chi2_lower, chi2_upper
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Relation, Role
-from verify.evidence.moments import Moments
-from verify.evidence.premises_of_laws import Taken, law_of_variance
+from verify.evidence.samples.laws import chi2_lower, chi2_upper
+from verify.evidence.samples.moments import Moments
+from verify.evidence.samples.premises_of_laws import Taken, law_of_variance
 from verify.evidence.streams import BLOCK, Sampler
 
 LOOKS = 3

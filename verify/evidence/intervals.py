@@ -12,8 +12,8 @@ import scipy
 from spec.errors import InvalidInputError
 from spec.exact import Vector
 from verify.evidence.budget import EFFORT_STEP
-from verify.evidence.laws import chi2_lower, chi2_upper, f_upper
-from verify.evidence.moments import Moments
+from verify.evidence.samples.laws import chi2_lower, chi2_upper, f_upper
+from verify.evidence.samples.moments import Moments
 
 
 def mean_square_interval(

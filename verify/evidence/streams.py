@@ -10,7 +10,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.evidence.intervals import EmpiricalBernstein
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 
 BLOCK = 1 << 14
 """Samples a block holds; blocks, not calls or workers, own random streams, so no split of the work shows."""

@@ -13,8 +13,8 @@ from f2csa_ref.baselines.implicit_gradient import implicit_gradient
 from f2csa_ref.objectives import Objectives, objectives_of
 from spec import InvalidInputError, Noise, Quadratic, parse_problem
 from spec.atlas import experiment, find
+from spec.blocks.quadratic import Constraints
 from spec.exact import Vector
-from spec.quadratic import Constraints
 from verify.truth.geometry import quadratic_of
 
 SIGMA = Fraction(1, 100)

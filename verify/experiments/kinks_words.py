@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verify.evidence.charts import Plot
-from verify.evidence.laws import binomial_interval
+from verify.evidence.samples.laws import binomial_interval
 from verify.experiments.compared_methods import F2CSA, LITERAL
 from verify.experiments.method_runs import MethodRuns, freed_memory, further_at_ends, joined, tuned_pairs
 from verify.experiments.model import Experiment, Row, Size

@@ -26,8 +26,8 @@ from f2csa_ref.fast import FastOracle
 from f2csa_ref.fast.operators import Tally
 from f2csa_ref.objectives import QuadraticObjectives, as_vector, double_range
 from f2csa_ref.solver.run_loop import ClippedMomentum, Method
+from spec.blocks.noise import Noise
 from spec.exact import Vector
-from spec.noise import Noise
 from spec.parameters import OracleParameters
 from spec.reading import REPAIRED
 from verify.experiments.work import SAMPLE_X, SAMPLE_Y

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from spec.errors import InvalidInputError
 
 SCHEMA = "f2csa-cells/1"

@@ -18,8 +18,8 @@ from flint import fmpq_mat
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from verify.method.lines import Formulas, Procedure
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Number, Vector, column, fractions, is_positive_definite, rational
+from verify.truth.lower_level import lower_level
 
 Space = dict[str, Any]
 

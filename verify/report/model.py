@@ -11,11 +11,11 @@ from spec.claims import About
 from spec.expectations import ExpectedFailure, Skip, reason_of
 from verify.evidence.charts import Plot
 from verify.evidence.model import Counterexample, Evidence, FrozenData, RateEvidence, Rung
-from verify.report.draws_model import DrawnProblems
-from verify.report.findings.asked_and_held import Coverage
-from verify.report.findings.identified import Identified
-from verify.report.findings.summary_row import SummaryRow
-from verify.report.formats.letter import Letter
+from verify.report.rows.asked_and_held import Coverage
+from verify.report.rows.draws_model import DrawnProblems
+from verify.report.rows.identified import Identified
+from verify.report.rows.letter import Letter
+from verify.report.rows.summary_row import SummaryRow
 from verify.subjects.loading import REFERENCE
 from verify.verdict import Verdict
 

@@ -11,8 +11,8 @@ from markupsafe import Markup, escape
 
 from spec.claims import Bound, Claim, Statement
 from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence, raised, superscript
-from verify.evidence.undecided import NOT_SETTLED as NOT_SETTLED
-from verify.evidence.undecided import rough as rough
+from verify.evidence.rates.undecided import NOT_SETTLED as NOT_SETTLED
+from verify.evidence.rates.undecided import rough as rough
 from verify.report import signs
 from verify.report.model import Result
 from verify.verdict import Verdict

@@ -124,7 +124,7 @@ class EndToEnd:
         name: What reports call it.
 
     Algorithm 2 is then judged on problems whose hypergradients are known at every point
-    (:mod:`verify.conformance.end_to_end`).
+    (:mod:`verify.conformance.comparison.end_to_end`).
 
     Raises:
         InvalidInputError: If it does not take a problem and a start.

@@ -19,10 +19,10 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, column, diagonal, fractions, point, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import Lagrangian
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import ExactSetting, activation, estimate, row_values
 
 PARTS = ("upper-level", "rows", "gradient-left", "multipliers", "solution", "inactive-rows", "dual")

@@ -24,10 +24,10 @@ import numpy as np
 from spec import ExactArray, InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from spec.reading import DualTerm
-from verify.truth import lower_level
 from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.rationals import Blocks, Number, Vector, fractions, is_positive_definite
 from verify.truth.algebra.rings import Flint, Ring
+from verify.truth.lower_level import lower_level
 
 M = TypeVar("M", bound=Any)
 """A matrix or vector of the ring."""

@@ -14,14 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from spec import Problem, Quadratic
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
 from spec.parameters import PenaltyParameters
-from spec.quadratic import QuadraticArrays
 from spec.reading import DualTerm
 from verify.truth.algebra.rationals import Blocks
 from verify.truth.algebra.rings import DOUBLES
 from verify.truth.formulas import Lagrangian
-from verify.truth.lower_level import solution_maps
+from verify.truth.lower_level.lower_level import solution_maps
 
 EPS = float(np.finfo(np.float64).eps)
 solve = DOUBLES.solve

@@ -22,8 +22,8 @@ import scipy
 
 from spec import Problem
 from spec.exact import Vector
+from verify.truth.enclosures.pair import Truth
 from verify.truth.geometry import quadratic_of
-from verify.truth.pair import Truth
 
 KEPT_LAWS = 256
 """Laws kept: every reading and several steps of one claim ask for the same."""

@@ -13,10 +13,10 @@ from functools import cached_property
 from flint import fmpq_mat
 
 from spec import InvalidInputError, Quadratic
-from spec.quadratic import QuadraticForm
-from verify.truth import lower_level
+from spec.blocks.quadratic import QuadraticForm
 from verify.truth.algebra.rationals import Number, Vector, column, fraction, fractions, matrix, point
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 
 STENCIL = ((-3, Fraction(-1, 60)), (-2, Fraction(3, 20)), (-1, Fraction(-3, 4)),
            (1, Fraction(3, 4)), (2, Fraction(-3, 20)), (3, Fraction(1, 60)))  # fmt: skip
@@ -107,7 +107,7 @@ def multiplier_slope(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, .
     r"""Exact derivative of the multipliers, row by row (p, n), the strictly active rows held as equations.
 
     :math:`D\lambda_S = (B_S G^{-1} B_S^T)^{-1}(A_S + B_S G^{-1} g_{xy}^T)`; refused as
-    :func:`verify.truth.lower_level.jacobian`.
+    :func:`verify.truth.lower_level.lower_level.jacobian`.
     """
     J = lower_level.jacobian(problem, x)
     lower, rows = lower_level.solve(problem, x), problem.constraints

@@ -15,7 +15,6 @@ from typing import Literal
 from flint import fmpq_poly
 
 from spec import REPAIRED, Quadratic, Reading
-from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.kept_answers import kept
 from verify.truth.algebra.numbers import Real, add, dyadic, times
@@ -23,8 +22,9 @@ from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, colum
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.algebra.roots import root_above
 from verify.truth.formulas import Lagrangian, exact_minimiser, solution_maps_over
-from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.noise import Averaging, mean_noise
+from verify.truth.functions_of_alpha.noise import Averaging, mean_noise
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 
 Activation = Literal["ramp", "hard"]
 TERMS = ("f", "g_difference", "dual", "penalty")

@@ -9,13 +9,13 @@ import numpy as np
 from flint import fmpq_mat
 
 from spec.atlas import Instance, Stratum, find
+from spec.blocks.quadratic import Quadratic
 from spec.errors import InvalidInputError
 from spec.problem import Holder
-from spec.quadratic import Quadratic
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import matrix
-from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 
 ILL_CONDITIONED = 1e3
 """Condition numbers of g_yy above this count as bad; of the atlas they are 13 and 10⁴, so no rounding decides."""

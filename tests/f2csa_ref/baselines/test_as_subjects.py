@@ -10,7 +10,7 @@ from spec import AS_WRITTEN, Noise, OuterParameters
 from spec.atlas import find
 from verify.subjects.loading import load_subject
 from verify.subjects.protocol import Call, MissingCapabilityError, StageCalls
-from verify.truth.lower_level import hypergradient as exact_hypergradient
+from verify.truth.lower_level.lower_level import hypergradient as exact_hypergradient
 
 NAMES = ("Implicit", "Ssigd", "DsBlo", "DsBlo2", "Pigd", "Parent", "ZerothOrder")
 OUTER = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.05, eta=0.1, M=4, K=5)

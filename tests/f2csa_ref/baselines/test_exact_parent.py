@@ -10,7 +10,7 @@ from f2csa_ref.baselines import PigdParameters, penalty_gradient, pigd_step
 from f2csa_ref.baselines.exact_parent import in_unit_ball
 from f2csa_ref.baselines.iterates import IterateState
 from spec.atlas import find
-from verify.truth.lower_level import hypergradient as exact_hypergradient
+from verify.truth.lower_level.lower_level import hypergradient as exact_hypergradient
 
 ALPHA = 0.1
 

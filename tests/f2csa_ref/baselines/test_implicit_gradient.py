@@ -13,7 +13,7 @@ from f2csa_ref.baselines import LinearSolveError, implicit_gradient
 from f2csa_ref.lower_level import lower_level
 from spec import Generated, InvalidInputError, Noise, parse_problem
 from spec.atlas import find
-from verify.truth.lower_level import hypergradient as exact_hypergradient
+from verify.truth.lower_level.lower_level import hypergradient as exact_hypergradient
 
 KINDS = ("naive", "standard", "best", "cg")
 ATLAS = (

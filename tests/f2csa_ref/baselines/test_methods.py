@@ -11,8 +11,8 @@ from f2csa_ref.baselines import Wishes, parameters_of
 from f2csa_ref.baselines.methods import MethodName
 from f2csa_ref.solver.run_loop import CHECKPOINT
 from f2csa_ref.solver.schedules import Constants, value_at
-from f2csa_ref.solver.solve import DivergenceError, Setting, solve
 from f2csa_ref.solver.trace import read_header
+from f2csa_ref.whole_solve.solve import DivergenceError, Setting, solve
 from spec import InvalidInputError, Noise, OuterParameters
 from spec.atlas import find
 

@@ -12,8 +12,8 @@ from f2csa_ref.baselines.methods import F2csaParameters
 from f2csa_ref.fast.in_runs import FastComputing, RememberingMomentum, counted, fast_oracle
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.solver.schedules import Constants, Pages, constants_by
-from f2csa_ref.solver.solve import Setting, solve
 from f2csa_ref.solver.trace import read_header
+from f2csa_ref.whole_solve.solve import Setting, solve
 from spec import InvalidInputError, OracleParameters, OuterParameters, parse_problem
 from spec.atlas import find
 

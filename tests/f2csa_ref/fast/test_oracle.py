@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from f2csa_ref import OracleCall, SmoothObjectives, Stages, hypergradient, sample_draws
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.fast import FastOracle
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.objectives import objectives_of
 from spec import AS_WRITTEN, REPAIRED, InvalidInputError, OracleParameters, parse_problem
 

@@ -22,11 +22,11 @@ from verify.campaign.store.shards import Shard
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.checks.measuring.case import checks, find_profile
 from verify.checks.measuring.where_asked import ON_CHOSEN, can_draw
-from verify.report.draws_model import DrawnProblems
 from verify.report.findings.drawn_problems import coverage, sentences, telling
 from verify.report.formats.markdown import render_markdown
 from verify.report.model import Result
 from verify.report.report_files import Report, render_json
+from verify.report.rows.draws_model import DrawnProblems
 from verify.subjects import load_subject
 from verify.subjects.reference import ReferenceSubject
 

@@ -9,9 +9,9 @@ from tests import kept
 from verify.campaign.plan import plan
 from verify.campaign.summary import DECIDING, summarise
 from verify.checks.measuring.case import checks, find_profile
-from verify.evidence.orders import claimed_order
-from verify.report.findings.summary_row import SummaryRow
+from verify.evidence.rates.orders import claimed_order
 from verify.report.model import ReportData, Result
+from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 

@@ -14,7 +14,7 @@ from verify.campaign.plan import plan
 from verify.campaign.run_environment import whereabouts
 from verify.checks.measuring.case import find_profile
 from verify.cli.main import invoke
-from verify.conformance.pacing import Renamed
+from verify.conformance.probes.pacing import Renamed
 from verify.subjects import ReferenceSubject
 from verify.subjects.wire import python_subject
 

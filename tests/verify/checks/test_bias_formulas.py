@@ -18,14 +18,14 @@ from verify.checks.bias_bound.printed_formula import printed_lagrangian
 from verify.checks.measuring import formula_evidence
 from verify.checks.measuring.formula_evidence import premises_asked, premises_decided
 from verify.subjects import ReferenceSubject
-from verify.truth import lower_level
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Scenario, exact_error
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily, error
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, quiet_step
 from verify.truth.propositions.deciding import at_each, in_the_limit
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
-from verify.truth.scenario import Scenario, exact_error
 from verify.verdict import Verdict
 
 from .asking import case_of

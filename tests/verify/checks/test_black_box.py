@@ -97,8 +97,8 @@ def test_half_an_order_more_is_refuted(claim):
 def test_rows_times_alpha_leave_the_truth_alone():
     from spec import atlas
     from verify.checks.black_box import _slope_of_multipliers, _with_rows_times
-    from verify.truth import lower_level
     from verify.truth.geometry import quadratic_of
+    from verify.truth.lower_level import lower_level
 
     instance = atlas.find("random-2x3x4")
     problem, scale = quadratic_of(instance.problem), Fraction(1, 8)

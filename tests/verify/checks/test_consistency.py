@@ -8,8 +8,8 @@ import pytest
 
 import verify
 from spec import load_claims
-from spec.assertions import load_assertions
-from spec.extract import Extract, corrected_extract, load_extract
+from spec.text.assertions import load_assertions
+from spec.text.extract import Extract, corrected_extract, load_extract
 from verify.checks.measuring.case import checks
 from verify.checks.text.consistency import EVERYTHING, STEPS, UNUSED, counted
 from verify.evidence.model import agrees
@@ -98,8 +98,8 @@ def test_without_passages_nothing_is_supported(step):
 @pytest.mark.parametrize("step", [step for step in STEPS if step != "labels"])
 def test_each_correction_is_needed(step):
     """With the passages of one step as they stand and all others corrected, that step fails."""
-    from spec.extract import Corrections, correct
     from spec.files import package_text, parse_toml
+    from spec.text.extract import Corrections, correct
 
     corrections = parse_toml(Corrections, package_text("paper/corrections.toml"), "corrections").corrections
     others = correct(load_extract(), tuple(one for one in corrections if one.step != step))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from verify.campaign.plan import Task, perform
-from verify.checks.measuring import iteration_runs
-from verify.checks.measuring.iteration_runs import TIMES
+from verify.checks.measuring.runs import iteration_runs
+from verify.checks.measuring.runs.iteration_runs import TIMES
 from verify.subjects import ReferenceSubject
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from spec import Holder, load_claims
 from spec.atlas import find
 from spec.claims import find as statement
-from spec.extract import Passage, load_extract
+from spec.text.extract import Passage, load_extract
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, number, result, under, verdict
 from verify.checks.bias_bound import spent_errors
 from verify.checks.bias_bound.hidden_constants import with_rows_scaled
@@ -19,10 +19,10 @@ from verify.checks.bias_bound.regularity import orders_of_T3
 from verify.checks.bias_bound.spent_errors import BOUNDS, Spent, bias_bound
 from verify.checks.measuring.extracted import constants_of
 from verify.evidence.model import RateEvidence
-from verify.truth import lower_level
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily, error
-from verify.truth.scenario import Scenario
+from verify.truth.lower_level import lower_level
 
 
 @pytest.mark.parametrize(

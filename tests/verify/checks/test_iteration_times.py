@@ -8,7 +8,7 @@ import pytest
 
 from verify.campaign.plan import Task, perform
 from verify.checks.measuring.case import PROFILES
-from verify.checks.measuring.iteration_runs import TIMES
+from verify.checks.measuring.runs.iteration_runs import TIMES
 from verify.subjects import load_subject
 
 

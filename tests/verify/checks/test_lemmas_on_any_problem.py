@@ -21,9 +21,9 @@ from tests.verify.checks.asking import case_of
 from verify.campaign.plan import DEFAULT_SEED, Task, perform
 from verify.checks.hypergradient_accuracy import ALPHAS, PAIR_ALPHAS, _exact_law, _spent
 from verify.checks.measuring.case import checks
+from verify.checks.measuring.estimates.samples import ADDITIVE, MATRIX
 from verify.checks.measuring.pair_laws import part_of_pair
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
-from verify.checks.measuring.samples import ADDITIVE, MATRIX
 from verify.checks.measuring.where_asked import can_draw
 from verify.subjects import ReferenceSubject
 from verify.truth.geometry import quadratic_of

@@ -12,9 +12,9 @@ from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, number, under, verdict
 from verify.checks.assumptions import lower_level_domain
 from verify.checks.assumptions.lower_level_domain import solution_or_proof
-from verify.truth import lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 
 
 @pytest.mark.parametrize(

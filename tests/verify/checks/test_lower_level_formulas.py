@@ -26,8 +26,8 @@ from verify.checks.measuring.formula_evidence import (
 )
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
-from verify.truth import lower_level
 from verify.truth.geometry import Geometry, quadratic_of, ramp
+from verify.truth.lower_level import lower_level
 from verify.truth.propositions.arithmetic import NoSolutionError
 from verify.truth.propositions.deciding import at_each, in_the_limit, is_met
 from verify.truth.propositions.sites import LITERAL_CHOICES, REPAIRED_CHOICES, Site

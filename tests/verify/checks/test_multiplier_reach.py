@@ -16,8 +16,8 @@ from verify.checks.lagrangian_gradient.multiplier_reach import ReachPair, dual_a
 from verify.checks.measuring.case import Case, find_profile
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
-from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from verify.conformance.bugs.catalogue import find as find_bug
 from verify.evidence.model import ComparisonEvidence
 from verify.method.exact_player import play, space_of
 from verify.method.lines import edited
-from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, quiet_step
 from verify.truth.stages import ExactSetting, evaluate
 

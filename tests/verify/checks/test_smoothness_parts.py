@@ -11,8 +11,8 @@ from spec.atlas import find
 from spec.claims import find as statement
 from tests.verify.checks.verdicts_of import REFUTED, SUPPORTED, UNMET, number, under, verdict
 from verify.checks.assumptions.smoothness_parts import optimal_pairs, parts_met
-from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from spec import atlas, load_claims
 from spec.claims import find as statement
 from verify.checks.measuring.case import Case, checks, find_profile
-from verify.checks.measuring.silence import NoNoiseError
+from verify.checks.measuring.estimates.silence import NoNoiseError
 from verify.conformance.bugs.bent_subject import by_id
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls

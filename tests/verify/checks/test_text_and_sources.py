@@ -10,7 +10,7 @@ import pytest
 import verify
 from spec import load_claims
 from spec.atlas import find as find_instance
-from spec.extract import Passage, load_extract
+from spec.text.extract import Passage, load_extract
 from spec.works import find, load_works
 from tests import kept
 from verify.checks.experiments import printed_experiments

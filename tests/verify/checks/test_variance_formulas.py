@@ -9,10 +9,10 @@ import pytest
 from spec.atlas import find
 from spec.formulas import load_quantities
 from spec.formulas.parser import Reader
-from verify.checks.measuring.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
+from verify.checks.measuring.estimates.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
 from verify.truth.algebra.numbers import double
+from verify.truth.functions_of_alpha.noise import variance
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import variance
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of
 

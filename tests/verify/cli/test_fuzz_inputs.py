@@ -24,8 +24,8 @@ from spec.reading import Reading, alternatives
 from tests.strategies import broken_files, fractions, quadratics, wrong_tokens
 from verify.checks.measuring.case import checks
 from verify.cli.main import invoke
-from verify.truth import lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 
 TOY = '{"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]}, "constraints": {"A": [[1]], "B": [[1]]}}'
 ONE_CHECK = ("verify", "bias-bound/T3", "--instance", "toy1", "--profile", "smoke", "--jobs", "1")

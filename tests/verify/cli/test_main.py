@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from spec import Generated, dumps_problem, load_claims
-from verify.cli.exports import schemas
-from verify.cli.folder import FILES
+from verify.cli.implementations.exports import schemas
 from verify.cli.main import COMMANDS, invoke
+from verify.cli.output.folder import FILES
 
 
 def run(capsys, *arguments):
@@ -212,7 +212,7 @@ def test_a_command_that_is_interrupted_says_so(capsys, monkeypatch):
     def interrupted(*_arguments, **_options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("verify.cli.point.distance", interrupted)
+    monkeypatch.setattr("verify.cli.problems.point.distance", interrupted)
     code, out, err = run(capsys, "goldstein", "atlas:toy1", "--radius", "1")
     assert (code, out, err) == (3, "", "f2csa: interrupted\n")
 

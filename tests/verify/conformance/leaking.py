@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from verify.conformance.places import place_of
-from verify.conformance.probes import lower_level_probe
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.comparison.stage_comparison import Seen, look
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.probes import lower_level_probe
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

@@ -6,12 +6,12 @@ import contextlib
 import io
 from typing import Any
 
-from verify.conformance.replay import Replay
-from verify.conformance.scripts import AGREES
+from verify.conformance.repro.replay import Replay
+from verify.conformance.repro.scripts import AGREES
 
 
 def played_here(code: str) -> Replay:
-    """What :func:`verify.conformance.replay.replay` says, but for what this process remembers."""
+    """What :func:`verify.conformance.repro.replay.replay` says, but for what this process remembers."""
     printed, names = io.StringIO(), dict[str, Any]()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "repro", "exec"), names)

@@ -17,15 +17,15 @@ from spec import REPAIRED, InvalidInputError, OuterParameters
 from tests.verify.conformance.subjects import OnlyEstimates, OnlyHypergradient, RepairedOnly
 from verify.campaign.plan import Task, perform
 from verify.checks.measuring.case import checks
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.cli.main import invoke
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.claim_runs import ASKS_FOR, JudgedClaims, ignored_choices, run_claims
+from verify.conformance.claims.claim_runs import ASKS_FOR, JudgedClaims, ignored_choices, run_claims
 from verify.conformance.found import StageFinding, Stopped
 from verify.conformance.judge import write
 from verify.conformance.model import Conformance
-from verify.conformance.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
+from verify.conformance.probes.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
 from verify.subjects import Call, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 from verify.verdict import Verdict

@@ -10,9 +10,9 @@ from verify.checks.measuring.case import PROFILES, checks
 from verify.checks.measuring.long_runs import EVERY_TERM
 from verify.conformance import coverage as module
 from verify.conformance.coverage import coverage, table
-from verify.conformance.line_terms import LINES, line_5, line_6
-from verify.conformance.places import every_term_places, place_of
-from verify.conformance.probes import GRADIENT_NORM, lower_level_probe, off_truth, penalty_probe, probes
+from verify.conformance.places.places import every_term_places, place_of
+from verify.conformance.probes.line_terms import LINES, line_5, line_6
+from verify.conformance.probes.probes import GRADIENT_NORM, lower_level_probe, off_truth, penalty_probe, probes
 
 
 def test_every_term_is_seen_at_several_places():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import verify
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

@@ -9,13 +9,13 @@ import pytest
 
 import verify
 from verify.campaign import worker_choice
-from verify.conformance.null_subjects import MissingSubject
-from verify.conformance.probes import probes
-from verify.conformance.stage_comparison import ask
+from verify.conformance.bugs.null_subjects import MissingSubject
+from verify.conformance.comparison.stage_comparison import ask
+from verify.conformance.probes.probes import probes
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 
-MISSING = "verify.conformance.null_subjects:MissingSubject"
+MISSING = "verify.conformance.bugs.null_subjects:MissingSubject"
 
 
 class Counting(MissingSubject):

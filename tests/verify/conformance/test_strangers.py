@@ -14,11 +14,11 @@ from tests.verify.conformance.replays import played_here
 from tests.verify.conformance.subjects import OnlyHypergradient
 from verify.conformance.bugs.bent_subject import BentSubject, by_id
 from verify.conformance.bugs.catalogue import find
-from verify.conformance.diagnosis import diagnose
-from verify.conformance.pacing import Clock, Paced, TimeIsUpError
-from verify.conformance.replay import Replay
-from verify.conformance.repro import reproduce
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.comparison.stage_comparison import Seen, look
+from verify.conformance.letter.diagnosis import diagnose
+from verify.conformance.probes.pacing import Clock, Paced, TimeIsUpError
+from verify.conformance.repro.replay import Replay
+from verify.conformance.repro.repro import reproduce
 from verify.subjects import Call
 from verify.subjects.protocol import StageCalls
 
@@ -142,7 +142,7 @@ def test_single_calls_have_an_end_too() -> None:
 
 
 def find_problem(name: str) -> tuple[Any, Any]:
-    from verify.conformance.places import place_of
+    from verify.conformance.places.places import place_of
 
     place = place_of(name)
     return place.problem, place.point

@@ -14,7 +14,7 @@ import numpy as np
 from spec import Holder, Quadratic
 from spec.atlas import atlas
 from verify.checks.measuring.case import PROFILES
-from verify.conformance.null_subjects import Null
+from verify.conformance.bugs.null_subjects import Null
 from verify.subjects import MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import sizes
 from verify.subjects.stage_table import ROWS, STAGES, Stage

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import logsumexp
 
 from verify.evidence.anytime import GAUSSIAN, HEAVIER, UNIT, MeanBets, NoiseClass, VarianceBets
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 
 SHARE = 1.4e-9
 """About what one decision of a full run may spend."""

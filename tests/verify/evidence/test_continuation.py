@@ -9,14 +9,14 @@ import pytest
 
 import verify
 from spec import InvalidInputError
-from verify.checks.measuring import samples as draws
 from verify.checks.measuring.case import checks
+from verify.checks.measuring.estimates import samples as draws
 from verify.cli.main import invoke
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.evidence.bets.betting import MeanBound, VarianceBound
 from verify.evidence.budget import Share, level_of
 from verify.evidence.decisions import VarianceDecision
 from verify.evidence.intervals import EmpiricalBernstein
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import BLOCK, BoundedSampler, Ledger, Sampler, Streams
 from verify.report.model import Result
 from verify.subjects import ReferenceSubject

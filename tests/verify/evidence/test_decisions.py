@@ -7,7 +7,7 @@ import pytest
 
 from verify.evidence.budget import Share
 from verify.evidence.decisions import VarianceDecision
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
 
 SHARE = Share(1e-6)

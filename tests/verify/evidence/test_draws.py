@@ -8,9 +8,9 @@ import pytest
 from spec import InvalidInputError
 from verify.campaign.calibration.noise_laws import NOISE_LAWS
 from verify.evidence.anytime import DrawsBets
-from verify.evidence.betting import DrawsDecision
+from verify.evidence.bets.betting import DrawsDecision
 from verify.evidence.budget import Share
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Ledger, Sampler, Streams
 
 SHARE = Share(1e-9)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from verify.evidence.intervals import EmpiricalBernstein, Looks, mean_square_interval, quantile_interval
-from verify.evidence.moments import Moments
+from verify.evidence.samples.moments import Moments
 
 
 @pytest.mark.parametrize("isotropic", [True, False])

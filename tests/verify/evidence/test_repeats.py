@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.evidence.bets.betting import MeanBound, VarianceBound
 from verify.evidence.budget import Share
-from verify.evidence.calls import Calls
 from verify.evidence.decisions import VarianceDecision
-from verify.evidence.laws import binomial_interval
-from verify.evidence.moments import Moments
 from verify.evidence.repeats import KURTOSIS, Lots, answers_needed, different_answers, repeats
+from verify.evidence.samples.calls import Calls
+from verify.evidence.samples.laws import binomial_interval
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
 
 SHARE = Share(1.4e-9)

@@ -10,8 +10,8 @@ import pytest
 from f2csa_ref import OracleCall
 from spec import REPAIRED, OracleParameters
 from spec.atlas import find
-from verify.checks.measuring.samples import ADDITIVE, MATRIX
-from verify.evidence.moments import Moments
+from verify.checks.measuring.estimates.samples import ADDITIVE, MATRIX
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
 
 # The package's name for the function hides the module's.

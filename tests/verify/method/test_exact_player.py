@@ -9,7 +9,7 @@ import pytest
 
 from spec import InvalidInputError
 from verify.conformance.bugs.catalogue import CATALOGUE, find
-from verify.conformance.places import place_of
+from verify.conformance.places.places import place_of
 from verify.method.exact_player import exact_array, minimise, play, space_of
 from verify.method.lines import FORMULAS, edited
 from verify.method.plain_subject import PlainMethod

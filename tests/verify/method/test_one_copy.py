@@ -13,7 +13,7 @@ import pytest
 from verify.conformance.blame.sums.call_points import BLOCKS, VALUES, CallPoint, Names, point_of
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum
 from verify.conformance.bugs.bent_subject import lagrangian
-from verify.conformance.probes import Probe, probes
+from verify.conformance.probes.probes import Probe, probes
 from verify.method.player import Player
 from verify.method.summands import summands, written_out
 from verify.method.terms import GROUPS, TERMS
@@ -30,7 +30,7 @@ WRITTEN = {
 """Where either is written, and why there; the certificate checker multiplies by functions of its own, on purpose."""
 NONE = {
     "checks/measuring/rounding_bounds.py": "sizes of line 5's terms",
-    "conformance/blame/lower_residuals.py": "terms of the lower level's residual, and what may stand in it by mistake",
+    "conformance/blame/accuracy/lower_residuals.py": "terms of the lower level's residual, and mistakes in their place",
     "truth/geometry.py": "derivatives of the method's values in x",
 }
 """What multiplies the same blocks for something else."""

@@ -104,7 +104,9 @@ def test_the_command_refuses_an_edited_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_: None)
-    monkeypatch.setattr("verify.cli.prove.load_record", lambda: _edited(statement="hilbert.triangle : False"))
+    monkeypatch.setattr(
+        "verify.cli.statements.prove.load_record", lambda: _edited(statement="hilbert.triangle : False")
+    )
     assert invoke(["prove"]) == 1
     assert capsys.readouterr().out.count("\n") == 1
 

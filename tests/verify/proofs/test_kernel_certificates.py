@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from tests.verify.truth.problems import regular_instances
-from verify.cli import prove_certificates
 from verify.cli.main import invoke
+from verify.cli.statements import prove_certificates
 from verify.proofs.kernel.certificate_checking import SOUND, prove_terms, put_to_the_kernel, spread
 from verify.proofs.kernel.certificate_terms import IMPORTS, content_hash, coq_term
 from verify.proofs.kernel.coq_run import CoqRun
@@ -26,8 +26,8 @@ from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import check
 from verify.truth.certificates.integer_polynomials import is_positive
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Scenario, exact_error
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario, exact_error
 
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not on the path")
 FAMILIES: dict[str, PenaltyFamily] = dict(regular_instances())

@@ -12,8 +12,8 @@ import pytest
 from spec import InvalidInputError
 from spec.claims import load_claims
 from tests.verify.proofs.edited_proofs import OPENING, RECORD, edit, lines, needs_coq
-from verify.cli.claims import proof_lines
 from verify.cli.main import invoke
+from verify.cli.statements.claims import proof_lines
 from verify.proofs.kernel import standings as standings_module
 from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.coq_run import ALLOWED
@@ -180,7 +180,7 @@ def test_the_command_refuses_in_one_line(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "toys.v").unlink()
-    monkeypatch.setattr("verify.cli.prove.check", lambda names, **how: check(names, folder=folder, **how))
+    monkeypatch.setattr("verify.cli.statements.prove.check", lambda names, **how: check(names, folder=folder, **how))
     assert invoke(["prove"]) == 1
     assert capsys.readouterr().out == "refused: toys.v is missing\n"
 

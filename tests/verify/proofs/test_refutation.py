@@ -19,8 +19,8 @@ from verify.proofs.notation import function, problem_in_words, term
 from verify.proofs.refutation.candidates import RefutationCandidate, places, random_candidate, smallest_first
 from verify.proofs.refutation.model import RefutationCase
 from verify.proofs.refutation.search import _TARGETS, _search, minimal_counterexample, refutable, shrink
-from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
+from verify.truth.lower_level import lower_level
 
 BROKEN = {
     "bias-bound": "-2",

@@ -8,9 +8,9 @@ import pytest
 
 from spec.claims import Claim
 from verify.evidence.model import ClosedForm, ComparisonEvidence, Counterexample, Point, PremiseEvidence, RateEvidence
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 TOY = {

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from spec.errors import InvalidInputError
-from verify.cli.folder import FILES
+from verify.cli.output.folder import FILES
 from verify.report.formats.junit import render_junit
 from verify.report.formats.markdown import render_markdown
 from verify.report.formats.terminal import summary_table

@@ -8,9 +8,9 @@ from spec import load_claims
 from tests.verify.report.site.parsed import together
 from verify.report.findings.outline import outline
 from verify.report.findings.proof_breaks import proof_breaks
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.formats.markdown import render_markdown
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SummaryRow
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from tests.verify.report.conftest import make_report
 from tests.verify.report.site.parsed import html_of, together
 from verify.report import prose, wording
 from verify.report.findings.outline import StatementOutline, outline
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.formats.junit import render_junit
 from verify.report.formats.markdown import render_markdown
 from verify.report.formats.terminal import summary_table
+from verify.report.rows.summary_row import SummaryRow
 from verify.report.site.notebook import html_fragment
 from verify.verdict import Verdict
 

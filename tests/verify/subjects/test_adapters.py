@@ -10,7 +10,7 @@ import pytest
 import f2csa_ref
 from spec import InvalidInputError
 from tests.verify.conformance.optimisers import right
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
 from verify.subjects import ReferenceSubject, SubjectFaultError, require_stages
 from verify.subjects.adapters import Batched, EndToEnd, Reparametrised
 from verify.subjects.protocol import StageCalls

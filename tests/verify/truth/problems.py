@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from spec import Generated, Quadratic, parse_problem
 from spec.atlas import atlas
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian, exact_minimiser
-from verify.truth.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.lower_level import lower_level
 
 
 def quadratic(f, g, A, B, b, **more) -> Quadratic:

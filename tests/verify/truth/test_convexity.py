@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spec import InvalidInputError
 from tests.verify.truth.problems import TOY1, hessian, problems, quadratic
 from verify.truth.algebra.rationals import fraction, rational
-from verify.truth.penalty_functions import convex_up_to, determinant
+from verify.truth.functions_of_alpha.penalty_functions import convex_up_to, determinant
 
 CONCAVE = quadratic({"yy": [[-1]]}, {"yy": [[1]]}, [[0]], [[1]], [10])
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spec.atlas import find
-from verify.truth import lower_level
 from verify.truth.coordinates import Axes, in_other_coordinates
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 
 
 @pytest.mark.parametrize("name", ["toy1", "two-of-three", "absolute-moving", "random-3x5x4", "box-rational"])

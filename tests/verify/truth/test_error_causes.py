@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from spec import REPAIRED, InvalidInputError
 from tests.verify.truth.problems import TOY1, problems_at_points, random_rows, regular_instances, small_fractions
-from verify.truth import lower_level
+from verify.truth.enclosures.error_enclosure import Estimated, enclose
 from verify.truth.error_causes import CAUSES, METHOD, PARTS, ErrorCauses, StageValues, is_split
-from verify.truth.error_enclosure import Estimated, enclose
-from verify.truth.lower_level import DegenerateLowerLevelError
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import DegenerateLowerLevelError
 from verify.truth.stages import ExactSetting, evaluate
 
 ALPHAS = (Fraction(1, 10), Fraction(1, 50))

@@ -18,12 +18,12 @@ from tests.verify.truth.problems import (
     regular_families,
     small_fractions,
 )
-from verify.truth import lower_level
 from verify.truth.algebra.products import Product, field
 from verify.truth.algebra.rational_functions import ALPHA
 from verify.truth.algebra.rationals import fractions
 from verify.truth.algebra.rings import DOUBLES, FUNCTIONS, RATIONALS, SYMBOLS
 from verify.truth.formulas import Lagrangian, as_float
+from verify.truth.lower_level import lower_level
 
 A_TENTH = Fraction(1, 10)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from spec import Generated
 from spec.atlas import find
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
+from verify.truth.enclosures.pair import exact_bias, geometry_at_truth
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.pair import exact_bias, geometry_at_truth
 from verify.truth.propositions.arithmetic import NoValueError
 
 

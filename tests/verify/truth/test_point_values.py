@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from f2csa_ref import objectives_of
 from spec import InvalidInputError
 from spec.atlas import find
-from verify.truth import lower_level
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, multiplier_slope, quiet_step
 
 SOLVED = ("toy1", "two-of-three", "random-2x3x4", "box-rational")

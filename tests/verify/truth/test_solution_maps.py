@@ -10,12 +10,12 @@ import pytest
 from f2csa_ref import hypergradient
 from f2csa_ref.algorithm_1 import Stages
 from spec import REPAIRED, InvalidInputError, atlas, parse_problem
-from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import ALPHA
 from verify.truth.algebra.rings import FUNCTIONS
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Scenario
 from verify.truth.geometry import Geometry, quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily, error
-from verify.truth.scenario import Scenario
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import ExactSetting, evaluate
 
 REGULAR = ("toy1", "two-of-three", "scalar-rational", "absolute-moving", "random-2x3x4", "interior", "fixed-rows")

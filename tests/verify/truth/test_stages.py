@@ -11,10 +11,10 @@ from flint import arb
 
 from spec import REPAIRED, InvalidInputError, Noise
 from tests.verify.truth.problems import ExactLagrangian
-from verify.conformance.places import JudgedPlace, atlas_places, further_places, place_of, with_noise
+from verify.conformance.places.places import JudgedPlace, atlas_places, further_places, place_of, with_noise
 from verify.conformance.vectors.writing import decimals, expected, number, round_down, round_up
 from verify.truth.algebra.numbers import UncertifiedError, ball, double, normal_cdf, root, times
-from verify.truth.noise import draw_shapes, mean_noise
+from verify.truth.functions_of_alpha.noise import draw_shapes, mean_noise
 from verify.truth.stages import evaluate, weights
 
 F = Fraction

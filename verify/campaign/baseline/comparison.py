@@ -28,8 +28,8 @@ from verify.campaign.baseline.drift import (
 )
 from verify.campaign.baseline.model import Baseline, Entry, Level, Sweep
 from verify.evidence.model import FrozenData
-from verify.report.findings.identified import Identified
 from verify.report.model import Result
+from verify.report.rows.identified import Identified
 from verify.verdict import Verdict
 
 UNDECIDED = (Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE)

@@ -10,8 +10,8 @@ from markupsafe import Markup
 from verify.campaign.baseline.history import History, HistoryLine, HistoryRecord, VerdictCourse
 from verify.report.figures.spoken_text import heard
 from verify.report.signs import look
-from verify.report.site.cell_numbers import drawn_mark, figure, word
 from verify.report.site.frame import stylesheet_text
+from verify.report.site.words.cell_numbers import drawn_mark, figure, word
 from verify.report.wording import counted, number
 from verify.verdict import Verdict
 

@@ -12,9 +12,9 @@ from pydantic import ConfigDict, Field, model_validator
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence, Relation, Role, Rung, agrees
-from verify.report.findings.identified import Identified
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.identified import Identified
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-baseline/1"] = "f2csa-baseline/1"

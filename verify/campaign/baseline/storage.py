@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from spec.blocks.exact_json import loads
 from spec.errors import InvalidInputError, from_validation, unwritable
-from spec.exact_json import loads
 from spec.files import read_text
 from verify.campaign.baseline.model import SCHEMA, Baseline
 from verify.checks.measuring.case import PROFILES

@@ -14,8 +14,8 @@ from verify.campaign.calibration.outcomes import Outcome, outcome, runs_to_show
 from verify.campaign.calibration.sweeps import asked, run_sweeps
 from verify.checks.measuring.case import Case
 from verify.evidence.budget import POWER, Share
-from verify.evidence.laws import binomial_interval
 from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence
+from verify.evidence.samples.laws import binomial_interval
 from verify.verdict import Verdict, decide
 
 CONFIDENCE = 0.999

@@ -11,7 +11,7 @@ from verify.campaign.calibration.law_columns import AS_ASKED, SIZES, UNSEEN, WAN
 from verify.campaign.calibration.outcomes import runs_to_show
 from verify.campaign.calibration.sweeps import FIRST, START, STEPS
 from verify.evidence.budget import EFFORT_STEP
-from verify.evidence.calls import CALLS
+from verify.evidence.samples.calls import CALLS
 
 RARER = 0.1
 """Share of the budget that the second table of laws promises."""

@@ -13,16 +13,16 @@ from spec.atlas import find
 from spec.claims import find as find_claim
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, find_profile
+from verify.checks.measuring.estimates.samples import ADDITIVE, SampleSetting, second_moment
 from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.samples import ADDITIVE, SampleSetting, second_moment
-from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
+from verify.evidence.bets.betting import DrawsDecision, MeanBound, VarianceBound
+from verify.evidence.bets.correlations import CorrelationDecision, DirectionBound, DirectionDecision
+from verify.evidence.bets.squares import SquareBound
 from verify.evidence.budget import Share
-from verify.evidence.correlations import CorrelationDecision, DirectionBound, DirectionDecision
 from verify.evidence.decisions import BoundDecision, VarianceDecision
-from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence, Relation
 from verify.evidence.repeats import answers_needed, different_answers, repeats
-from verify.evidence.squares import SquareBound
+from verify.evidence.samples.laws import SquareLaw
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

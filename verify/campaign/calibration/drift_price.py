@@ -1,8 +1,8 @@
 r"""What it costs to refute a claim half an order off where the sweep may bend, and what it must cost at the least.
 
-Refuting a power law for every law of the class that its noise leaves open (:mod:`verify.evidence.bends`) takes more
-samples than refuting it for other powers alone. How many more any decision with these errors takes is bounded by the
-class's nearest law that meets the claim: log estimates of variance 2/N each tell two laws of distance d apart, on
+Refuting a power law for every law of the class that its noise leaves open (:mod:`verify.evidence.rates.bends`) takes
+more samples than refuting it for other powers alone. How many more any decision with these errors takes is bounded by
+the class's nearest law that meets the claim: log estimates of variance 2/N each tell two laws of distance d apart, on
 either error, only from :math:`N = 2 (z_e + z_m)^2 / d^2` on (Neyman and Pearson).
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 
 from spec.claims import Bound
 from spec.exact import Vector
-from verify.evidence.bends import PASSED, PASSED_SLOWLY, POWERS, SLOW
 from verify.evidence.budget import Share
-from verify.evidence.laws import normal_upper
-from verify.evidence.orders import bent
-from verify.evidence.rates import SweepEstimate, fit_power_law
+from verify.evidence.rates.bends import PASSED, PASSED_SLOWLY, POWERS, SLOW
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law
+from verify.evidence.samples.laws import normal_upper
 from verify.verdict import Verdict, decide
 
 START = 0.2

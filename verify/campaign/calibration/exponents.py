@@ -13,8 +13,8 @@ import numpy as np
 from spec.exact import Vector
 from verify.campaign.calibration.comparisons import BLOCK, ComparisonKind, bent_setting
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.iteration_runs import slope_of
-from verify.checks.measuring.samples import sampled_rates
+from verify.checks.measuring.estimates.samples import sampled_rates
+from verify.checks.measuring.runs.iteration_runs import slope_of
 from verify.evidence.budget import Share
 from verify.evidence.intervals import (
     EmpiricalBernstein,
@@ -24,9 +24,9 @@ from verify.evidence.intervals import (
     sub_gaussian_interval,
 )
 from verify.evidence.model import ComparisonEvidence, Law, RateEvidence
-from verify.evidence.moments import Moments
-from verify.evidence.orders import bent
-from verify.evidence.rates import RESOLVED, SweepEstimate, fit_power_law, invert
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import RESOLVED, SweepEstimate, fit_power_law, invert
+from verify.evidence.samples.moments import Moments
 
 BATCHES = (1, 2, 4, 8, 16)
 SAMPLES = 2048

@@ -15,14 +15,14 @@ from verify.campaign.calibration.comparisons import bare_case
 from verify.campaign.calibration.noise_laws import NOISE_LAWS, Noise
 from verify.campaign.calibration.outcomes import Outcome, outcome
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.samples import SampledFormula, sampled_rates
-from verify.evidence.betting import MeanBound, VarianceBound
+from verify.checks.measuring.estimates.samples import SampledFormula, sampled_rates
+from verify.evidence.bets.betting import MeanBound, VarianceBound
+from verify.evidence.bets.correlations import CorrelationDecision, DirectionBound
+from verify.evidence.bets.squares import SquareBound
 from verify.evidence.budget import POWER, Share
-from verify.evidence.correlations import CorrelationDecision, DirectionBound
-from verify.evidence.laws import SquareLaw, binomial_interval
 from verify.evidence.model import ComparisonEvidence, FrozenData, RateEvidence
-from verify.evidence.moments import Moments, Scatter
-from verify.evidence.squares import SquareBound
+from verify.evidence.samples.laws import SquareLaw, binomial_interval
+from verify.evidence.samples.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
 from verify.verdict import Verdict, decide
 

@@ -16,8 +16,8 @@ import numpy as np
 from spec.claims import Bound
 from verify.evidence.budget import EFFORT_STEP, Share
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.orders import Rational, bent, in_class
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.rates.orders import Rational, bent, in_class
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.verdict import Verdict, decide
 
 START, STEPS = 0.2, 5

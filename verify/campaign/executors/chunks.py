@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from spec.errors import InvalidInputError
 from verify.campaign.plan import Task, perform
 from verify.campaign.run_environment import machine, versions

@@ -13,7 +13,7 @@ from functools import lru_cache
 from spec import Quadratic
 from spec.atlas import Instance
 from spec.atlas import find as find_instance
-from spec.exact_json import plain
+from spec.blocks.exact_json import plain
 from spec.reading import is_repaired_text
 from verify.campaign.recheck.proven_bounds import AGREEMENT, checked
 from verify.checks.bias_bound.row_scales import SHOWN, scaled
@@ -22,9 +22,9 @@ from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEviden
 from verify.report.model import Result
 from verify.truth.algebra.rationals import Vector
 from verify.truth.certificates.certificate import Certificate
-from verify.truth.closed_forms import Printed, closed_form
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Quantity, Scenario
+from verify.truth.functions_of_alpha.closed_forms import Printed, closed_form
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Quantity, Scenario
 from verify.verdict import Verdict
 
 Shortcoming = tuple[str, str]

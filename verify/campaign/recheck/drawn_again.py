@@ -16,8 +16,8 @@ from spec.errors import InvalidInputError
 from verify.campaign.draws import SHOWN, status_of_draw
 from verify.campaign.plan import Task, perform
 from verify.campaign.recheck.drawn_counts import expected_rows
-from verify.report.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.model import ReportData
+from verify.report.rows.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.wording import FAULT
 from verify.subjects import ReferenceSubject
 from verify.subjects.loading import REFERENCE

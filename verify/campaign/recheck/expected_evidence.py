@@ -15,7 +15,7 @@ from pathlib import Path
 
 from spec.claims import find as find_claim
 from spec.formulas import plain_text, words_observed
-from verify.checks.measuring.identity import PREMISE
+from verify.checks.measuring.identity.identity import PREMISE
 from verify.evidence.budget import Share
 from verify.evidence.model import STANDS_FOR, ComparisonEvidence, Evidence, PremiseEvidence
 from verify.report.model import ReportData, Result

@@ -10,7 +10,7 @@ from verify.campaign.recheck.proven_bounds import ROUNDINGS
 from verify.evidence.budget import POWER, Share
 from verify.evidence.decisions import BETS
 from verify.evidence.model import LAWS, ComparisonEvidence, Evidence, Point, RateEvidence
-from verify.evidence.rates import FLOOR_SHARE, RESOLVED, fit_rate
+from verify.evidence.rates.rates import FLOOR_SHARE, RESOLVED, fit_rate
 
 FITTED = ("exponent", "interval", "local_exponents", "settled", "floor", "points")
 """What a deterministic fit makes of its points."""

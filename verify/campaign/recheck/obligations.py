@@ -18,7 +18,7 @@ from spec.atlas import Instance
 from spec.claims import Bound, find
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.plain_formulas import PlainProblem, apply
-from verify.truth.scenario import Error, Quantity
+from verify.truth.functions_of_alpha.scenario import Error, Quantity
 
 Field = Literal["y_star_error", "lam_error", "y_error", "gradient_error"]
 FIELDS: tuple[Field, ...] = ("y_star_error", "lam_error", "y_error", "gradient_error")

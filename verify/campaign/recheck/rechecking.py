@@ -31,7 +31,7 @@ from verify.campaign.recheck.whole_report import UNDECIDABLE, notes, same, whole
 from verify.campaign.run_environment import NOISE
 from verify.campaign.summary import left_out as said_left_out
 from verify.checks.measuring.case import PROFILES, checks, find_profile, full_run_decisions
-from verify.checks.measuring.identity import PREMISE
+from verify.checks.measuring.identity.identity import PREMISE
 from verify.evidence.budget import TOTAL_ERROR, Share, level_of
 from verify.evidence.model import VALUE, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import FIRST_SCHEMA, ReportData, Result

@@ -20,8 +20,8 @@ from verify.campaign.run_environment import MACHINE, NOISE, environment
 from verify.campaign.summary import summarise
 from verify.checks.measuring.case import PROFILES, checks, find_profile
 from verify.evidence.anytime import NoiseClass
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import FIRST_SCHEMA, NAMED, ReportData
+from verify.report.rows.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 

@@ -15,11 +15,11 @@ from typing import Any, TypeAlias
 from hypothesis import strategies as st
 
 from spec.atlas import Instance
+from spec.blocks.exact_json import dumps
 from spec.exact import to_json_value
-from spec.exact_json import dumps
-from verify.truth import lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 
 Row: TypeAlias = Sequence[Fraction]
 Rows: TypeAlias = Sequence[Row]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from verify.campaign.soak.model import DrawFinding
-from verify.report.draws_model import DrawnProblems, DrawRow
+from verify.report.rows.draws_model import DrawnProblems, DrawRow
 from verify.report.wording import FAULT
 from verify.verdict import Verdict
 

@@ -16,9 +16,9 @@ from verify.campaign.store.dependencies import installed
 from verify.campaign.store.kept_results import Plan, Request, Store
 from verify.campaign.summary import Search, left_out, smallest, summarise
 from verify.checks.measuring.case import find_profile
-from verify.report.findings.summary_row import SmallestCounterexample
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SmallestCounterexample
 
 
 class Searches:

@@ -19,11 +19,11 @@ from verify.checks.assumptions.compact_domain import SIDE, around, is_compact, i
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import REGULAR, feasible, regular_truth
 from verify.evidence.model import ComparisonEvidence, Counterexample, Point, PremiseEvidence, Relation
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.subjects.stated_accuracy import solved_to
-from verify.truth import lower_level as exact_lower_level
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.lower_level import lower_level as exact_lower_level
 
 REPAIRED_DRAWS = 10
 """Draws of the repaired family in each dimension."""

@@ -15,7 +15,7 @@ from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.premises import feasible
 from verify.evidence.model import Evidence, Point, PremiseEvidence, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm

@@ -14,12 +14,12 @@ import numpy as np
 from spec import Noise, OracleParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.estimates.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
 from verify.checks.measuring.premises import at_truth, regular_truth
-from verify.checks.measuring.samples import ADDITIVE, F_ONLY, G_ONLY, MATRIX
-from verify.evidence.betting import MeanBound, VarianceBound
-from verify.evidence.correlations import DirectionBound
+from verify.evidence.bets.betting import MeanBound, VarianceBound
+from verify.evidence.bets.correlations import DirectionBound
 from verify.evidence.model import ComparisonEvidence, Relation
-from verify.evidence.moments import Moments, Scatter
+from verify.evidence.samples.moments import Moments, Scatter
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.geometry import quadratic_of
 

@@ -12,11 +12,11 @@ from spec import Quadratic
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible, regular_truth
 from verify.evidence.model import PremiseEvidence
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, column, fractions, matrix
-from verify.truth.complementarity import InfeasibleLowerLevelError
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 from verify.truth.point_values import PointValues, moved
 from verify.truth.stages import ExactSetting, evaluate
 

@@ -16,11 +16,11 @@ from spec import InvalidInputError, Quadratic, parse_problem
 from spec.atlas import find
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.finite_laws import ZERO, ExactOracle, LawOutcome, exactly, mean, variance
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import blocks, is_positive_definite
 from verify.truth.formulas import as_float
 from verify.truth.functions import WeightedAbsolute
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues
 from verify.truth.stages import DEFAULT_LAM_WIDTH
 

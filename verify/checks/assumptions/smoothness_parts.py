@@ -15,7 +15,7 @@ from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import (
     Vector,
     beside,
@@ -29,7 +29,7 @@ from verify.truth.algebra.rationals import (
 )
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 from verify.truth.point_values import PointValues, moved
 
 RADII = tuple(Fraction(2) ** k for k in range(2, 12))

@@ -16,8 +16,7 @@ import scipy
 from spec import Noise
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, values_at
-from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.samples import (
+from verify.checks.measuring.estimates.samples import (
     ADDITIVE,
     ANOTHER_LAW,
     F_ONLY,
@@ -31,16 +30,17 @@ from verify.checks.measuring.samples import (
     sampled_rates,
     second_moment,
 )  # fmt: skip
-from verify.checks.measuring.silence import require_noise
-from verify.evidence.betting import DrawsDecision, MeanBound, VarianceBound
-from verify.evidence.correlations import DirectionBound
+from verify.checks.measuring.estimates.silence import require_noise
+from verify.checks.measuring.premises import regular_truth
+from verify.evidence.bets.betting import DrawsDecision, MeanBound, VarianceBound
+from verify.evidence.bets.correlations import DirectionBound
 from verify.evidence.intervals import EmpiricalBernstein
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence, Relation
-from verify.evidence.orders import beside_law
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.rates.orders import beside_law
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.evidence.streams import BoundedSampler, Sampler, Streams
 from verify.subjects import MissingCapabilityError
-from verify.truth.pair import Truth
+from verify.truth.enclosures.pair import Truth
 
 INSTANCES = ("toy1", "two-of-three", "experiment-5d")
 RADII = (1.0, 2.0, 4.0, 8.0, 16.0)

@@ -27,10 +27,10 @@ from verify.checks.measuring.premises import (
     sweep_point,
 )
 from verify.evidence.model import ComparisonEvidence, Evidence, Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.subjects.protocol import Call
+from verify.truth.enclosures.pair import Truth
 from verify.truth.geometry import EPS, Geometry, ramp
-from verify.truth.pair import Truth
 
 
 @check("bias-bound/T1", instances=(*REGULAR, *DEGENERATE), needs=("hypergradient",))

@@ -13,14 +13,14 @@ from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.premises import regular_truth
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector
 from verify.truth.formulas import as_float
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Scenario, exact_error
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
-from verify.truth.penalty_functions import PenaltyFamily, error
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, multiplier_slope
-from verify.truth.scenario import Scenario, exact_error
 from verify.verdict import NoEvidenceError
 
 

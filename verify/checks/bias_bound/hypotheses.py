@@ -8,8 +8,8 @@ import numpy as np
 
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import regular_truth
+from verify.truth.functions_of_alpha.penalty_functions import convex_up_to
 from verify.truth.geometry import quadratic_of, spectral_norm
-from verify.truth.penalty_functions import convex_up_to
 
 GRID = 2**20
 """Edges are rounded down to multiples of 1/GRID, so that what is proven is not stronger than asked."""

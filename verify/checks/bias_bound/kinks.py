@@ -27,13 +27,13 @@ from verify.checks.measuring.premises import (
     sweep_ends,
 )
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level
+from verify.evidence.rates.rates import fit_rate
+from verify.truth.enclosures.pair import Truth, exact_bias, geometry_at_truth
 from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.goldstein.cells import PieceCell, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.minima import Rays, shortest
-from verify.truth.pair import Truth, exact_bias, geometry_at_truth
+from verify.truth.lower_level import lower_level
 from verify.truth.propositions.deciding import own_choices
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import value_of

@@ -22,10 +22,10 @@ from verify.checks.measuring.premises import (
     with_maps_frozen,
 )
 from verify.evidence.model import ComparisonEvidence, Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
+from verify.truth.enclosures.pair import Truth
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of, ramp
-from verify.truth.pair import Truth
 
 ON_THE_RAMP = 0.5
 """A multiplier at this share of ε_λ lies on its ramp, and the slope from zero to there is the ramp's."""

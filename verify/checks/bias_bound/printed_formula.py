@@ -13,11 +13,11 @@ from spec.exact import ExactArray
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import feasible, regular_truth
-from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real, double
 from verify.truth.algebra.rationals import Vector, column, fraction, fractions, matrix
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
 from verify.truth.stages import ExactSetting, evaluate
 

@@ -17,9 +17,9 @@ from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.own_values import points_agree
 from verify.checks.measuring.premises import estimate, sweep_ends
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
+from verify.truth.enclosures.pair import holder_bias, holder_minimiser
 from verify.truth.geometry import EPS
-from verify.truth.pair import holder_bias, holder_minimiser
 
 POWERS = range(1, 7)
 """α = 4⁻ᵏ at which T3 is a power of two."""

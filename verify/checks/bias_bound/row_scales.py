@@ -15,9 +15,9 @@ from verify.checks.measuring.own_values import points_agree
 from verify.checks.measuring.piece_constants import PieceConstants
 from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, regular_truth, sweep_ends
 from verify.evidence.model import Counterexample, Evidence, Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
+from verify.truth.enclosures.pair import exact_bias
 from verify.truth.geometry import EPS, quadratic_of
-from verify.truth.pair import exact_bias
 
 SHOWN = {"bias-bound/T3-uniform": Fraction(SHOWN_ALPHA)}
 """Row scale of the counterexample that a statement shows in place of the instance itself."""

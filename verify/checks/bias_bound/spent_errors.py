@@ -10,22 +10,22 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector as Doubles
-from spec.extract import load_extract
 from spec.reading import DualTerm
+from spec.text.extract import load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.exact import exact_direction
 from verify.checks.measuring.extracted import constants_of
 from verify.checks.measuring.premises import regular_truth, shrinks
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian, as_float, solution_maps_over
+from verify.truth.functions_of_alpha.scenario import WITH_MAPS
 from verify.truth.geometry import quadratic_of, spectral_norm
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, multiplier_slope
 from verify.truth.propositions.arithmetic import NoValueError
-from verify.truth.scenario import WITH_MAPS
 from verify.truth.stages import Activation, weights
 
 LAM_WIDTH = Fraction(1, 10)

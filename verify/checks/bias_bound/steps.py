@@ -35,11 +35,11 @@ from verify.checks.measuring.premises import (
 )
 from verify.checks.measuring.rounding_bounds import rounding_of_estimate, rows_are_exact
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.subjects.protocol import Call
-from verify.truth import lower_level as exact_lower_level
+from verify.truth.enclosures.pair import Truth, minimiser_and_bias
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.pair import Truth, minimiser_and_bias
+from verify.truth.lower_level import lower_level as exact_lower_level
 
 SMALLEST_RETREAT = 0.02
 """A retreat of this share of δ leaves a ramp of width δ² for every alpha up to 1/4 (δ = 1/64)."""

@@ -9,13 +9,13 @@ import numpy as np
 
 from spec import REPAIRED, Noise, Quadratic
 from spec.atlas import experiment
+from spec.blocks.noise import NoisyGradient
 from spec.exact import FloatArray
-from spec.noise import NoisyGradient
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.model import Relation
 from verify.truth.algebra.numbers import Real, add, double, times
+from verify.truth.functions_of_alpha.noise import Pairing, variance
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import Pairing, variance
 from verify.truth.stages import ExactSetting, evaluate
 
 DIMENSION = 50

@@ -10,7 +10,7 @@ from itertools import product
 from flint import fmpq_mat
 
 from spec import Quadratic
-from spec.extract import load_extract
+from spec.text.extract import load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.extracted import orders_with
 from verify.checks.measuring.formula_evidence import brought

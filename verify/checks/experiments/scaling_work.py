@@ -10,7 +10,7 @@ from typing import Any
 from verify.checks.measuring.case import Case, Measurement, Profile, check, compare
 from verify.evidence.charts import Mark, Plot
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.experiments.costs import EXACT, F2CSA, ITERATIVE, hypergradients
 from verify.experiments.scaling import PRINTED_LARGEST, Curves, crossings
 

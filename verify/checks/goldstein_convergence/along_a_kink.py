@@ -10,7 +10,7 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
-from verify.checks.measuring.outer_runs import Oracle, Recorded, kept, record
+from verify.checks.measuring.runs.outer_runs import Oracle, Recorded, kept, record
 from verify.truth.functions import WeightedAbsolute
 
 FUNCTION = WeightedAbsolute((1.0, 2.0))

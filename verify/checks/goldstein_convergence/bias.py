@@ -10,14 +10,14 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.outer_recursion import farthest
-from verify.checks.measuring.outer_runs import Recorded, record
+from verify.checks.measuring.runs.outer_recursion import farthest
+from verify.checks.measuring.runs.outer_runs import Recorded, record
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.functions import Texture
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein
-from verify.truth.lower_level import hypergradient
+from verify.truth.lower_level.lower_level import hypergradient
 
 TARGETS = (Fraction(1), Fraction(4, 5), Fraction(2, 3), Fraction(4, 7))
 """ε = 4α; 4/ε is whole, so that rounding the number of blocks bends no exponent."""

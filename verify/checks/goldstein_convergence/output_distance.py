@@ -7,7 +7,7 @@ from math import ceil, lcm
 
 from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 
 RADIUS = Fraction(1, 4)
 TARGETS = tuple(Fraction(1, 2**k) for k in range(2, 5))

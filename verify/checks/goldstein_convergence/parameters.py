@@ -11,11 +11,11 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare
-from verify.checks.measuring.outer_recursion import farthest
-from verify.checks.measuring.outer_runs import record
+from verify.checks.measuring.runs.outer_recursion import farthest
+from verify.checks.measuring.runs.outer_runs import record
 from verify.truth.functions import WeightedAbsolute
 from verify.truth.geometry import quadratic_of
-from verify.truth.lower_level import hypergradient
+from verify.truth.lower_level.lower_level import hypergradient
 
 STARTS = (Fraction(-7, 10), Fraction(-1, 4), Fraction(3, 10), Fraction(4, 5))
 """Coordinates of a block's points: all signs, so that sums of their gradients differ, and some are zero."""

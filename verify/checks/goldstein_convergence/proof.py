@@ -10,12 +10,12 @@ import numpy as np
 from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.outer_recursion import Follower, farthest
-from verify.checks.measuring.outer_runs import Recorded, kept, record
+from verify.checks.measuring.runs.outer_recursion import Follower, farthest
+from verify.checks.measuring.runs.outer_runs import Recorded, kept, record
 from verify.evidence.intervals import sub_gaussian_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Point
-from verify.evidence.orders import bent
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
 from verify.subjects.protocol import SubjectFaultError
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 

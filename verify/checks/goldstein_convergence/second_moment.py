@@ -11,6 +11,7 @@ import numpy as np
 from spec import Noise, OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
+from verify.checks.measuring.estimates.samples import SampleSetting, second_moment
 from verify.checks.measuring.finite_laws import (
     ZERO,
     ExactOracle,
@@ -23,16 +24,15 @@ from verify.checks.measuring.finite_laws import (
     square,
 )
 from verify.checks.measuring.formula_evidence import brought
-from verify.checks.measuring.outer_runs import Recorded, record
 from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import SampleSetting, second_moment
-from verify.evidence.laws import SquareLaw
-from verify.evidence.moments import Moments
-from verify.evidence.squares import SquareBound
+from verify.checks.measuring.runs.outer_runs import Recorded, record
+from verify.evidence.bets.squares import SquareBound
+from verify.evidence.samples.laws import SquareLaw
+from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.algebra.rationals import Vector as Rationals
+from verify.truth.enclosures.pair import solve_any
 from verify.truth.geometry import quadratic_of
-from verify.truth.pair import solve_any
 from verify.truth.point_values import moved
 
 ALPHA = 0.2

@@ -16,9 +16,10 @@ from spec import OuterParameters, Quadratic, parse_problem
 from spec.exact import Vector
 from verify.checks.goldstein_convergence import along_a_kink
 from verify.checks.measuring.case import Case, Measurement, check, compare
+from verify.checks.measuring.estimates.second_look import looked_twice
 from verify.checks.measuring.formula_evidence import right_side
-from verify.checks.measuring.outer_recursion import farthest
-from verify.checks.measuring.outer_runs import (
+from verify.checks.measuring.runs.outer_recursion import farthest
+from verify.checks.measuring.runs.outer_runs import (
     SIGMA,
     Recorded,
     Target,
@@ -29,13 +30,12 @@ from verify.checks.measuring.outer_runs import (
     uniform_block,
     uniform_point,
 )
-from verify.checks.measuring.second_look import looked_twice
 from verify.evidence.budget import Share
 from verify.evidence.decisions import BoundDecision
 from verify.evidence.intervals import median_interval
 from verify.evidence.model import ComparisonEvidence, Evidence, Law
-from verify.evidence.orders import bent
-from verify.evidence.rates import SweepEstimate, fit_power_law
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law
 from verify.truth.functions import SyntheticOracle, WeightedAbsolute
 from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein import distance as goldstein

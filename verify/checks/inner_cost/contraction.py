@@ -16,7 +16,7 @@ import numpy as np
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.formula_evidence import brought
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.iterations import LinearIteration
 
 SMALLEST = tuple(Fraction(1, 2**k) for k in range(1, 11))

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
-from spec.quadratic import QuadraticArrays
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.finite_laws import ExactOracle
 from verify.checks.measuring.formula_evidence import brought

@@ -14,7 +14,8 @@ from spec import Noise, Quadratic
 from spec.exact import Vector
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.iteration_runs import (
+from verify.checks.measuring.premises import regular_truth, shown_vector
+from verify.checks.measuring.runs.iteration_runs import (
     FURTHER,
     SIZES,
     SMALL,
@@ -26,19 +27,18 @@ from verify.checks.measuring.iteration_runs import (
     settled_iteration,
     steps_call,
 )  # fmt: skip
-from verify.checks.measuring.premises import regular_truth, shown_vector
+from verify.evidence.bets.squares import SquareBound
 from verify.evidence.intervals import Looks
-from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.orders import bent
-from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
-from verify.evidence.squares import SquareBound
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.samples.laws import SquareLaw
+from verify.evidence.samples.premises_of_laws import Taken, law_of_variance
 from verify.evidence.streams import Sampler
 from verify.subjects.protocol import Call
+from verify.truth.enclosures.pair import Truth
 from verify.truth.geometry import quadratic_of
 from verify.truth.iterations import LinearIteration, best_radius, projected, shrinking
-from verify.truth.pair import Truth
 from verify.verdict import decide
 
 SEVERAL_ACTIVE = ("absolute-moving", "two-of-three", "fixed-rows", "random-3x5x4")

@@ -15,7 +15,16 @@ from spec.atlas import find
 from spec.exact import Vector
 from verify.checks.assumptions.stochastic_oracles import jumping_rate, may_jump
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
-from verify.checks.measuring.iteration_runs import (
+from verify.checks.measuring.estimates.samples import (
+    RATE_BLOCK,
+    SampledFormula,
+    SampleSetting,
+    sampled_rates,
+    second_moment,
+    variance_order,
+)
+from verify.checks.measuring.premises import additive, regular_truth
+from verify.checks.measuring.runs.iteration_runs import (
     call_of,
     constant_step,
     error_sampler,
@@ -24,24 +33,15 @@ from verify.checks.measuring.iteration_runs import (
     settled_iteration,
     sized_for,
 )
-from verify.checks.measuring.premises import additive, regular_truth
-from verify.checks.measuring.samples import (
-    RATE_BLOCK,
-    SampledFormula,
-    SampleSetting,
-    sampled_rates,
-    second_moment,
-    variance_order,
-)
+from verify.evidence.bets.squares import SquareBound
 from verify.evidence.intervals import quantile_interval
-from verify.evidence.laws import SquareLaw
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.orders import bent
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate
-from verify.evidence.squares import SquareBound
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate
+from verify.evidence.samples.laws import SquareLaw
 from verify.subjects.protocol import Call
+from verify.truth.enclosures.pair import Truth
 from verify.truth.iterations import LinearIteration, shrinking
-from verify.truth.pair import Truth
 from verify.verdict import decide
 
 INSTANCES = ("toy1", "two-of-three")

@@ -13,10 +13,10 @@ from verify.checks.measuring.case import Case, Measurement, check, values_at
 from verify.checks.measuring.premises import activated, additive, at_truth, regular_truth
 from verify.evidence.intervals import mean_square_interval, quantile_interval
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.moments import Moments
-from verify.evidence.orders import bent
-from verify.evidence.premises_of_laws import Taken, law_of_variance
-from verify.evidence.rates import SweepEstimate, fit_power_law, fit_rate, invert
+from verify.evidence.rates.orders import bent
+from verify.evidence.rates.rates import SweepEstimate, fit_power_law, fit_rate, invert
+from verify.evidence.samples.moments import Moments
+from verify.evidence.samples.premises_of_laws import Taken, law_of_variance
 from verify.subjects.protocol import Call
 from verify.truth.geometry import EPS, Geometry, spectral_norm
 from verify.verdict import NoEvidenceError

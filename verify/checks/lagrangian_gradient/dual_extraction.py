@@ -28,7 +28,7 @@ from verify.checks.measuring.premises import (
     with_maps_frozen,
 )  # fmt: skip
 from verify.evidence.model import Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.geometry import EPS, quadratic_of, ramp, spectral_norm
 
 RAMP_PIECES = 96

@@ -13,7 +13,7 @@ from verify.checks.measuring.gradient_change import beyond_each_row, gradient, o
 from verify.checks.measuring.own_values import AGREEMENT_ROUNDINGS
 from verify.checks.measuring.premises import PremiseUnmetError, estimate, feasible, h_width, shrinks, sweep_ends
 from verify.evidence.model import ComparisonEvidence, Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.subjects.protocol import Call
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp, spectral_norm

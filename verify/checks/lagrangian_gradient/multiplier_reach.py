@@ -14,12 +14,12 @@ from spec.exact import Vector as Doubles
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.premises import feasible, regular_truth
 from verify.evidence.model import Point, PremiseEvidence
-from verify.evidence.rates import fit_rate
-from verify.truth import lower_level
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector, fractions, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian, as_float
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import DEFAULT_LAM_WIDTH, weights
 
 ALPHA = Fraction(1, 10)

@@ -17,12 +17,12 @@ from verify.checks.measuring.own_values import floats, roundings
 from verify.checks.measuring.piece_constants import PieceConstants, share_of
 from verify.checks.measuring.premises import REGULAR, PremiseUnmetError, at_truth, regular_truth, sweep_point
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rational_functions import RationalVector
-from verify.truth.closed_forms import closed_row_change
+from verify.truth.enclosures.pair import Truth
+from verify.truth.functions_of_alpha.closed_forms import closed_row_change
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
-from verify.truth.pair import Truth
-from verify.truth.penalty_functions import PenaltyFamily, error
 
 WEIGHTED = ("two-of-three", "toy1", "scalar-rational", "absolute-moving", "box-rational", "random-3x5x4", "moving-box")
 

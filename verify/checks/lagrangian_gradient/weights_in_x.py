@@ -13,11 +13,11 @@ from spec import Quadratic
 from verify.checks.lagrangian_gradient.activation_ramps import Ramps
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, column, fractions, matrix, select
 from verify.truth.formulas import as_float
 from verify.truth.geometry import quadratic_of
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 from verify.truth.point_values import PointValues, derivative, multiplier_slope, quiet_step
 
 ALPHA = Fraction(1, 10)

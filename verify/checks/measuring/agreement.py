@@ -10,10 +10,10 @@ from spec import Noise
 from verify.checks.measuring.case import Case
 from verify.evidence.model import ClosedForm, Point, RateEvidence
 from verify.truth.algebra.rational_functions import RationalVector
-from verify.truth.closed_forms import DerivedForm, closed_variance
+from verify.truth.functions_of_alpha.closed_forms import DerivedForm, closed_variance
+from verify.truth.functions_of_alpha.noise import variance_function
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import PenaltyFamily
 from verify.verdict import RungDisagreementError
 
 

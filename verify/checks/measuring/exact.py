@@ -23,11 +23,11 @@ from verify.truth.certificates.certificate import Certificate, Side
 from verify.truth.certificates.certification import NoCertificateError, WantedBound, certify
 from verify.truth.certificates.checker import check
 from verify.truth.certificates.combination import combine
-from verify.truth.closed_forms import closed_form
+from verify.truth.enclosures.pair import Truth
+from verify.truth.functions_of_alpha.closed_forms import closed_form
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Error, Quantity, Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.pair import Truth
-from verify.truth.penalty_functions import PenaltyFamily, error
-from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import NoEvidenceError
 
 DIRECTION_ALPHA = 0.02

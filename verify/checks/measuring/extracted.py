@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spec.extract import Extract, Passage
+from spec.text.extract import Extract, Passage
 
 _CONSTANT = re.compile(r"[Cc]_|L_\{?[A-Z]|M_|σ$|μ_|κ_")
 """Names that the paper gives to constants: all else in a statement varies, or is a function."""

@@ -15,10 +15,10 @@ from spec.atlas import Instance
 from verify.checks.measuring.case import compare
 from verify.checks.measuring.premises import PremiseUnmetError, feasible
 from verify.evidence.model import ComparisonEvidence, Relation
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, matrix, select
 from verify.truth.geometry import quadratic_of
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 from verify.truth.stages import ExactSetting, evaluate
 
 ZERO = Fraction(0)

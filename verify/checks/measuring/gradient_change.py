@@ -19,7 +19,7 @@ from verify.truth.bent_maps import longest
 from verify.truth.bent_maps import value as value_of
 from verify.truth.formulas import as_float
 from verify.truth.geometry import EPS, Geometry, quadratic_of, ramp
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 
 
 def gradient(case: Case, call: Call, at: Geometry, y: Vector, least: Vector | None = None) -> Vector:

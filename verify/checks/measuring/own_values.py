@@ -12,10 +12,10 @@ import numpy as np
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
 from verify.evidence.model import ComparisonEvidence, Point
+from verify.truth.enclosures.pair import Truth
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, estimator, minimiser, sampled_point
+from verify.truth.functions_of_alpha.scenario import Error, Quantity, Scenario
 from verify.truth.geometry import EPS, Geometry, spectral_norm
-from verify.truth.pair import Truth
-from verify.truth.penalty_functions import PenaltyFamily, estimator, minimiser, sampled_point
-from verify.truth.scenario import Error, Quantity, Scenario
 from verify.verdict import RungDisagreementError
 
 AGREEMENT_ROUNDINGS = 64.0

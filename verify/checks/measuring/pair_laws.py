@@ -16,9 +16,9 @@ from verify.checks.measuring.case import Case
 from verify.checks.measuring.finite_laws import ExactOracle, plus, square, units
 from verify.checks.measuring.premises import at_truth
 from verify.evidence.model import Point, RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector
-from verify.truth.pair import Truth
+from verify.truth.enclosures.pair import Truth
 
 PAIR_LAWS = {
     "mean": "The pair is off by ℓ with probability α³/ℓ, else exact",

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from verify.truth.enclosures.pair import Truth
 from verify.truth.geometry import EPS, Geometry, solve, spectral_norm
-from verify.truth.pair import Truth
 
 
 @dataclass(frozen=True)

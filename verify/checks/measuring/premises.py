@@ -13,10 +13,10 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.evidence.model import CONSTRUCTED, Point, PremiseEvidence
 from verify.subjects.protocol import Call
-from verify.truth import lower_level as exact_lower_level
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.enclosures.pair import Truth, from_rationals, geometry_at_truth
 from verify.truth.geometry import Geometry, quadratic_of, ramp, spectral_norm
-from verify.truth.pair import Truth, from_rationals, geometry_at_truth
+from verify.truth.lower_level import lower_level as exact_lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError
 
 REGULAR = (

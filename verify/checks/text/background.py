@@ -9,10 +9,10 @@ from spec import InvalidInputError, Quadratic
 from spec.problem import parse_problem
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.formula_evidence import brought
-from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real
 from verify.truth.algebra.rationals import blocks, column, fractions
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 
 STEEPER = 2
 """Factor on the second derivatives of the other lower level."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spec.claims import find as find_claim
-from spec.extract import Extract, Passage, PassageKind, corrected_extract, load_extract
+from spec.text.extract import Extract, Passage, PassageKind, corrected_extract, load_extract
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.proofs.paper.findings import PaperFinding
 from verify.proofs.paper.linting import RULES, lint

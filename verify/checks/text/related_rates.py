@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from spec.claims import find as statement
-from spec.extract import load_extract
+from spec.text.extract import load_extract
 from spec.works import CitedWork, Property, find, load_works
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.evidence.model import ComparisonEvidence, RateEvidence, Relation

@@ -13,11 +13,11 @@ import numpy as np
 
 from spec import REPAIRED
 from spec.exact import Vector
-from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
+from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.algorithm_2.whole_optimisers import explain_whole_optimiser
 from verify.conformance.blame.explain import explain
-from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.memory.state import explain_by_values, explain_state
 from verify.conformance.blame.memory.state_of_runs import Renew
@@ -29,10 +29,10 @@ from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
-from verify.conformance.end_to_end import is_offered
-from verify.conformance.pacing import Clock, Timed
-from verify.conformance.probes import FROM_SCRATCH, Probe
-from verify.conformance.stage_comparison import PROBED, Seen
+from verify.conformance.comparison.end_to_end import is_offered
+from verify.conformance.comparison.stage_comparison import PROBED, Seen
+from verify.conformance.probes.pacing import Clock, Timed
+from verify.conformance.probes.probes import FROM_SCRATCH, Probe
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, as_program, end

@@ -8,8 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import (
     MULTIPLES,
     OWN_WEIGHTS,
@@ -34,8 +33,9 @@ from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
 from verify.conformance.blame.sums.stage_search import StageSearch
 from verify.conformance.blame.sums.sum_blame import Asker, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
-from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, WHOLE, Given
 from verify.method.lines import Stage
 from verify.subjects.protocol import StageCalls
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from spec import REPAIRED
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
+from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.call_blame import explain_calls
-from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
@@ -20,8 +19,9 @@ from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.other_alphas import CallWithAlpha, OtherAlpha
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.probes import WHOLE
-from verify.conformance.stage_comparison import PROBED, Probed, Seen
+from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import WHOLE
 from verify.method.lines import Stage
 from verify.subjects.protocol import StageCalls
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.sums.answer_changes import spelt_number
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, right_minimiser
 from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.sums.right_sums import right_sum
 from verify.conformance.blame.whole_calls import WeighedLine, play
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.terms import EXCHANGES
 
 WORDS = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.activation.weighed_rows import drawn_rows
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.lower_level.lower_places import drawn_problems
 from verify.conformance.blame.questions import (
     chain_question,
@@ -20,7 +20,7 @@ from verify.conformance.blame.questions import (
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.found import Match
-from verify.conformance.probes import FROM_SCRATCH, WHOLE, Probe
+from verify.conformance.probes.probes import FROM_SCRATCH, WHOLE, Probe
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.stage_comparison import PROBED, Seen
+from verify.conformance.comparison.stage_comparison import PROBED, Seen
+from verify.conformance.probes.answers import StageAnswer
 from verify.method.lines import Stage
 
 COMPUTED: Mapping[Stage, str] = {"lower_level": "y_star", "activation": "rho", "penalty_minimiser": "y_penalty"}

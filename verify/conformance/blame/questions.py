@@ -15,10 +15,19 @@ import numpy as np
 
 from spec import REPAIRED, Noise, Quadratic, Reading, parse_problem
 from spec.exact import Vector
-from verify.conformance import known_answers as known
-from verify.conformance.places import JudgedPlace, rounded
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, Given, Probe, probe_of, thin, widths_probe
-from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.places.places import JudgedPlace, rounded
+from verify.conformance.places.sizes import ANY_PROGRAM
+from verify.conformance.probes.probes import (
+    FROM_PAIR,
+    FROM_RHO,
+    FROM_SCRATCH,
+    Given,
+    Probe,
+    probe_of,
+    thin,
+    widths_probe,
+)
+from verify.conformance.vectors import known_answers as known
 from verify.truth.formulas import as_float
 from verify.truth.stages import ExactSetting
 

@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.places import place_of
-from verify.conformance.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
 

@@ -11,13 +11,13 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
-from verify.conformance.places import rounded
-from verify.conformance.probes import Probe
-from verify.truth import lower_level
+from verify.conformance.places.places import rounded
+from verify.conformance.probes.probes import Probe
 from verify.truth.formulas import as_float
 from verify.truth.geometry import ramp
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import ExactSetting
 
 WeighedLine: TypeAlias = Literal["solve", "line 6"]

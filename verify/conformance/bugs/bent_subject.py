@@ -16,8 +16,8 @@ import numpy as np
 from f2csa_ref.lower_level.exact import solve_program
 from f2csa_ref.objectives import objectives_of
 from spec import Generated, InvalidInputError, Problem, Quadratic
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
-from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
 from verify.conformance.bugs.catalogue import CATALOGUE, find
 from verify.conformance.bugs.model import Bug, Rules
@@ -28,7 +28,7 @@ from verify.truth.algebra.rationals import Blocks
 from verify.truth.algebra.rings import DOUBLES
 from verify.truth.formulas import Lagrangian
 from verify.truth.geometry import quadratic_of, solve
-from verify.truth.lower_level import hypergradient as exact_hypergradient
+from verify.truth.lower_level.lower_level import hypergradient as exact_hypergradient
 
 K = TypeVar("K")
 V = TypeVar("V")

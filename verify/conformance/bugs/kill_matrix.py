@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple, cast
 
-from f2csa_ref.one_thread import one_thread
+from f2csa_ref.libraries.one_thread import one_thread
 from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task, perform

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from spec.files import Frozen
 from verify.method.lines import Formulas, Stage
-from verify.truth.noise import Averaging
+from verify.truth.functions_of_alpha.noise import Averaging
 
 BugType = Literal[
     "paper-as-written", "sign", "weight", "missing-term", "constraints", "activation", "stale-value",

@@ -15,10 +15,10 @@ from verify.conformance.bugs.catalogue import ROWS
 from verify.conformance.bugs.model import Rules
 from verify.method.exact_player import Space, exact_array, minimise, play, space_of
 from verify.method.lines import Formulas, edited
-from verify.truth import lower_level
 from verify.truth.algebra.numbers import Real, add, ball, dyadic, times
 from verify.truth.algebra.rationals import Vector
-from verify.truth.noise import mean_noise
+from verify.truth.functions_of_alpha.noise import mean_noise
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import ExactSetting, activation, estimate, evaluate, minimiser, row_values
 
 ENOUGH = 10.0

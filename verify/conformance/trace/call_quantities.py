@@ -10,8 +10,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from spec.exact import Vector
-from verify.conformance.answers import setting_of
-from verify.conformance.probes import Probe
+from verify.conformance.probes.answers import setting_of
+from verify.conformance.probes.probes import Probe
 from verify.conformance.trace.named_values import (
     GIVEN,
     GREEK,

@@ -23,8 +23,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from verify.conformance.blame.accuracy import DeclaredAccuracy, widened
-from verify.conformance.probes import Probe
+from verify.conformance.blame.accuracy.accuracy import DeclaredAccuracy, widened
+from verify.conformance.probes.probes import Probe
 from verify.conformance.trace.line_search import StageLine, find_line
 from verify.conformance.trace.line_words import traced_lines
 from verify.conformance.trace.seen_values import ValueWatch

@@ -11,7 +11,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call
 from verify.conformance.blame.questions import chain_question, drawn_place, line_6_question, minimiser_question
-from verify.conformance.probes import (
+from verify.conformance.probes.probes import (
     FROM_PAIR,
     FROM_RHO,
     FROM_SCRATCH,

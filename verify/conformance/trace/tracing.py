@@ -14,8 +14,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import Seen
+from verify.conformance.comparison.stage_comparison import Seen
+from verify.conformance.probes.probes import Probe
 from verify.conformance.trace.model import Say, Trace, TracedLine
 from verify.method.lines import Stage
 from verify.subjects.wire.guarded import Guarded

@@ -11,8 +11,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from spec import InvalidInputError, parse_problem
+from spec.blocks.exact_json import loads
 from spec.errors import from_validation
-from spec.exact_json import loads
 from verify.conformance.vectors.model import Expected, Manifest, Number, Numbers, TestVector, VectorFile
 from verify.conformance.vectors.release import GENERATOR, MANIFEST, file_of, fingerprint, released, shipped_manifest
 

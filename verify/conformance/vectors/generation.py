@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from spec import REPAIRED, Noise
 from spec.atlas import find
-from verify.conformance.places import JudgedPlace, place_of, rounded, with_noise
+from verify.conformance.places.places import JudgedPlace, place_of, rounded, with_noise
 from verify.conformance.vectors.holder_vectors import holder
 from verify.conformance.vectors.iteration_vectors import iterations
 from verify.conformance.vectors.model import Numbers, Parameters, Rejection, StageName, TestVector

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from spec import REPAIRED, parse_problem
-from verify.conformance.sizes import U
+from verify.conformance.places.sizes import U
 from verify.conformance.vectors.model import Parameters, TestVector
 from verify.conformance.vectors.writing import expected, number, numbers
 

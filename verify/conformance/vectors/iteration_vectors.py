@@ -19,8 +19,8 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 
 from spec import REPAIRED, Reading
-from verify.conformance.places import JudgedPlace, place_of
-from verify.conformance.sizes import Sizes, Sizing, sizes, times
+from verify.conformance.places.places import JudgedPlace, place_of
+from verify.conformance.places.sizes import Sizes, Sizing, sizes, times
 from verify.conformance.vectors.model import Parameters, TestVector
 from verify.conformance.vectors.writing import dense_blocks, expected, measured, numbers
 from verify.truth.algebra.numbers import PRECISION, Real, ball

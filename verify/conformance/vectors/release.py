@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from spec import InvalidInputError
-from spec.exact_json import dumps
+from spec.blocks.exact_json import dumps
 from verify.conformance.bugs.catalogue import FLAGS
 from verify.conformance.vectors.generation import all_vectors, left_out
 from verify.conformance.vectors.model import Counts, FileEntry, Manifest, TestVector

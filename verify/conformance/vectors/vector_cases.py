@@ -16,15 +16,15 @@ from pydantic import Field
 
 from spec import AS_WRITTEN, REPAIRED, Noise
 from spec.files import Frozen
-from verify.conformance import known_answers as known
-from verify.conformance.known_answers import KnownAnswers
-from verify.conformance.places import JudgedPlace, atlas_places, further_places, place_of, rounded
-from verify.conformance.sizes import Allowance
-from verify.conformance.tolerances import RampTolerances
+from verify.conformance.places.places import JudgedPlace, atlas_places, further_places, place_of, rounded
+from verify.conformance.places.sizes import Allowance
+from verify.conformance.places.tolerances import RampTolerances
+from verify.conformance.vectors import known_answers as known
+from verify.conformance.vectors.known_answers import KnownAnswers
 from verify.conformance.vectors.writing import LOOSE, USEFUL, VectorCase
 from verify.truth.algebra.numbers import dyadic
 from verify.truth.algebra.rationals import Vector, column, fractions, select
-from verify.truth.noise import draw_shapes
+from verify.truth.functions_of_alpha.noise import draw_shapes
 from verify.truth.stages import ExactSetting, evaluate
 
 LISTED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "cases.toml").read_text(encoding="utf-8"))

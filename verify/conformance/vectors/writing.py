@@ -11,13 +11,13 @@ from flint import ctx
 
 from spec import Quadratic
 from verify.conformance.bugs import rules as deviations
-from verify.conformance.known_answers import KnownAnswers
-from verify.conformance.places import JudgedPlace
-from verify.conformance.sizes import ONE_EVALUATION, Allowance, Sizes
-from verify.conformance.tolerances import RampTolerances
+from verify.conformance.places.places import JudgedPlace
+from verify.conformance.places.sizes import ONE_EVALUATION, Allowance, Sizes
+from verify.conformance.places.tolerances import RampTolerances
+from verify.conformance.vectors.known_answers import KnownAnswers
 from verify.conformance.vectors.model import Block, Expected, Number, Numbers, Parameters, TestVector
 from verify.truth.algebra.numbers import PRECISION, Real, UncertifiedError, double, dyadic, str_fraction
-from verify.truth.noise import draw_shapes, scale_of
+from verify.truth.functions_of_alpha.noise import draw_shapes, scale_of
 from verify.truth.stages import ExactSetting
 
 USEFUL = 1e-3

@@ -9,10 +9,10 @@ import numpy as np
 
 from f2csa_ref.baselines.fast_implicit import Free
 from f2csa_ref.baselines.kkt_system import solve_kkt
-from f2csa_ref.curvature import Curvature
 from f2csa_ref.fast.first_order_lower import ConjugateLower, first_order_lower
 from f2csa_ref.fast.operators import Operator, Rows, Tally
 from f2csa_ref.objectives import QuadraticObjectives
+from f2csa_ref.second_derivatives.curvature import Curvature
 from spec.exact import Vector
 from verify.experiments.answers.answering import Answer, Effort, Work
 from verify.experiments.answers.ours import IMPLICIT, OfThisPackage, counted, since, within_the_domain

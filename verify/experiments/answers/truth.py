@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from f2csa_ref import scipy_late as sp
 from f2csa_ref.baselines.implicit_oracle import ImplicitOracle
 from f2csa_ref.fast.operators import multiple_of_identity
+from f2csa_ref.libraries import scipy_late as sp
 from f2csa_ref.objectives import QuadraticObjectives
 from spec.errors import InvalidInputError
 from spec.exact import Matrix, Vector

@@ -18,8 +18,8 @@ from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate
 from verify.truth.certificates.plain_formulas import Matrix, PlainProblem, add, apply
-from verify.truth.penalty_functions import PenaltyFamily, exact_counterpart, minimiser, sampled_point
-from verify.truth.scenario import WITH_MAPS, Error
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, exact_counterpart, minimiser, sampled_point
+from verify.truth.functions_of_alpha.scenario import WITH_MAPS, Error
 
 IMPORTS = """\
 From Coq Require Import QArith List ZArith.

@@ -20,15 +20,15 @@ from spec.claims import ReadingName
 from spec.claims import find as find_claim
 from spec.exact import Vector
 from spec.reading import DualTerm
-from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Vector as Exact
 from verify.truth.formulas import as_float
+from verify.truth.functions_of_alpha.noise import variance_function
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error, minimiser
+from verify.truth.functions_of_alpha.scenario import Quantity, Scenario
+from verify.truth.functions_of_alpha.series import Spent, response, worst_scenario
 from verify.truth.geometry import Geometry, ramp, spectral_norm
-from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import PenaltyFamily, error, minimiser
-from verify.truth.scenario import Quantity, Scenario
-from verify.truth.series import Spent, response, worst_scenario
+from verify.truth.lower_level import lower_level
 
 LAM_WIDTH = Fraction(str(OracleParameters().lam_width))
 KEPT = Fraction(1, 2)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from spec.extract import LONGEST, Passage
+from spec.text.extract import LONGEST, Passage
 from verify.proofs.paper.structure import THEOREM_LIKE, Document, Heading
 from verify.proofs.paper.symbols import plain, shown, symbols
 from verify.proofs.paper.tex import braced

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spec.extract import LONGEST, Passage, PassageKind
+from spec.text.extract import LONGEST, Passage, PassageKind
 from verify.proofs.paper.monomials import powers
 from verify.proofs.paper.structure import Document, Formula, Span
 from verify.proofs.paper.symbols import lone_symbol, pieces, plain, shown

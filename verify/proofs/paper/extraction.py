@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from spec.extract import Extract, Passage
+from spec.text.extract import Extract, Passage
 from verify.proofs.paper.attributions import environments, files, parts, references
 from verify.proofs.paper.definitions import bounds, constants, definitions, meanings
 from verify.proofs.paper.named_methods import solvers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from spec.extract import Extract, Passage
+from spec.text.extract import Extract, Passage
 
 
 class PaperFinding(NamedTuple):

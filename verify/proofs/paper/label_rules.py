@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from spec.extract import Extract
+from spec.text.extract import Extract
 from verify.proofs.paper.findings import PaperFinding, Rule
 
 

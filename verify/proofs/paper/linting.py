@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spec.errors import InvalidInputError
-from spec.extract import Extract
+from spec.text.extract import Extract
 from verify.proofs.paper.findings import PaperFinding, Rule
 from verify.proofs.paper.label_rules import LABEL_RULES
 from verify.proofs.paper.order_rules import ORDER_RULES

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from spec.extract import Passage
+from spec.text.extract import Passage
 from verify.proofs.paper.definitions import passage
 from verify.proofs.paper.structure import Document
 from verify.proofs.paper.symbols import lone_symbol, symbols

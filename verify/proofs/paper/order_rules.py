@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations
 
-from spec.extract import Extract, Passage
+from spec.text.extract import Extract, Passage
 from verify.proofs.paper.findings import PaperFinding, Rule, quoted
 
 _ONE_SIDED = ("O", "O\u0303", "Ω", "≤", "≥")

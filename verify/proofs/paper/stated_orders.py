@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from spec.extract import LONGEST, Passage
+from spec.text.extract import LONGEST, Passage
 from verify.proofs.paper.monomials import factor, powers
 from verify.proofs.paper.structure import Document, Formula
 from verify.proofs.paper.symbols import lone_symbol, pieces, shown

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from spec.extract import Extract, Passage
+from spec.text.extract import Extract, Passage
 from verify.proofs.paper.findings import PaperFinding, Rule
 
 _GENERIC = frozenset({

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from spec.extract import Passage
+from spec.text.extract import Passage
 from verify.proofs.paper.definitions import LEFT, passage
 from verify.proofs.paper.structure import Document
 from verify.proofs.paper.symbols import lone_symbol, plain, shown, symbols

@@ -15,12 +15,12 @@ from spec.files import Frozen
 from spec.reading import Interpretation, Sense, is_repaired_text
 from verify.evidence.model import Counterexample
 from verify.proofs.notation import function, problem_in_words, term, vector
-from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import Leading
 from verify.truth.algebra.rationals import Vector, blocks, column, fractions
-from verify.truth.lower_level import ExactLowerLevel
-from verify.truth.penalty_functions import PenaltyFamily, minimiser
-from verify.truth.scenario import Scenario
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, minimiser
+from verify.truth.functions_of_alpha.scenario import Scenario
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 
 SHOWN_ALPHA = Fraction(1, 10)
 """Where a derivation evaluates its functions; a denominator that decimals can follow."""

@@ -21,9 +21,9 @@ from verify.proofs.refutation.model import (
 )
 from verify.truth.algebra.rational_functions import Leading
 from verify.truth.algebra.rationals import Vector
-from verify.truth.penalty_functions import PenaltyFamily, error, estimator, minimiser, sampled_point
-from verify.truth.scenario import Error, Quantity, Scenario, exact_error
-from verify.truth.series import Spent, response, worst_direction, worst_scenario
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error, estimator, minimiser, sampled_point
+from verify.truth.functions_of_alpha.scenario import Error, Quantity, Scenario, exact_error
+from verify.truth.functions_of_alpha.series import Spent, response, worst_direction, worst_scenario
 
 MAPS = {"dual_term": ("map", "both-maps")}
 """The values under which the estimator differentiates the solution maps."""

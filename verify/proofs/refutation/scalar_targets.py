@@ -13,10 +13,10 @@ from spec.claims import Bound
 from verify.proofs.notation import decimals, function, power, term, vector
 from verify.proofs.refutation.model import SHOWN_ALPHA, Break, RefutationCase, RefutationTarget, conclusion, opening
 from verify.proofs.refutation.penalty_targets import MAPS
-from verify.truth import lower_level
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import blocks, fraction, rational
-from verify.truth.lower_level import piece_gradient
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import piece_gradient
 
 HOLDER = "bias-bound/hessian-lipschitz"
 """The claim broken by no quadratic problem, but by the simplest Hölder exponent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from verify.evidence.model import ComparisonEvidence, PremiseEvidence, RateEvidence
-from verify.evidence.orders import has_its_values
+from verify.evidence.rates.orders import has_its_values
 from verify.report import wording
 from verify.report.model import Result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verify.report.draws_model import DrawnProblems, DrawRow
+from verify.report.rows.draws_model import DrawnProblems, DrawRow
 from verify.report.wording import counted, listing
 
 OUTCOMES = {

@@ -13,8 +13,8 @@ from typing import Literal
 
 from spec.claims import load_claims
 from spec.expectations import reason_of
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import ReportData, Result
+from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 Level = Literal["error", "warning"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from spec.claims import Claim, Premise, find, load_claims
-from verify.report.findings.summary_row import SummaryRow
+from verify.report.rows.summary_row import SummaryRow
 from verify.truth.propositions.needs import needs_of
 from verify.verdict import Verdict
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from spec.assertions import PaperAssertion, load_assertions
+from spec.text.assertions import PaperAssertion, load_assertions
 from verify.report import wording
 from verify.report.findings.outline import Outline, StatementOutline
 from verify.report.model import NAMED

@@ -11,8 +11,8 @@ from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.report import wording
 from verify.report.findings.hypothesis_ledger import Need, needs
 from verify.report.findings.reading_sets import ReadingSet, reading_set
-from verify.report.findings.summary_row import SmallestCounterexample, SummaryRow
 from verify.report.model import NAMED, ReportData, Result
+from verify.report.rows.summary_row import SmallestCounterexample, SummaryRow
 from verify.verdict import Verdict
 
 

@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from verify.evidence.model import PROVEN
 from verify.report.findings.proven import grade
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import ReportData
+from verify.report.rows.summary_row import SummaryRow
 from verify.report.wording import counted
 from verify.verdict import Verdict
 

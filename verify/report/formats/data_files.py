@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from spec.blocks.exact_json import loads
 from spec.errors import InvalidInputError, from_validation
-from spec.exact_json import loads
 from verify.evidence.charts import Plot
 from verify.evidence.model import Evidence, FrozenData
-from verify.report.findings.identified import Identified
 from verify.report.model import SCHEMA, EvidenceFile, ReportData, Result
+from verify.report.rows.identified import Identified
 
 AnyReport = TypeVar("AnyReport", bound=ReportData)
 

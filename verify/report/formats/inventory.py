@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from itertools import groupby
 
-from spec.assertions import IN_THE_TEXT, Inventory, PaperAssertion, load_assertions
+from spec.text.assertions import IN_THE_TEXT, Inventory, PaperAssertion, load_assertions
 from verify.report.findings.judged_assertions import KINDS, decided
 from verify.report.formats.markdown import escape
 

@@ -7,18 +7,13 @@ from dataclasses import replace
 
 from spec.claims import Claim
 from verify.report.model import ReportData
-from verify.report.site import (
-    cause_pages,
-    claim_page,
-    matrix,
-    objections,
-    paper_page,
-    reference_pages,
-    story,
-    subject_page,
-)
+from verify.report.site import reference_pages
+from verify.report.site.causes import cause_pages
+from verify.report.site.claims import claim_page, matrix, objections
 from verify.report.site.frame import SCRIPT, STYLE, Page, SiteFrame, render, script_text, stylesheet_text
+from verify.report.site.front_pages import story, subject_page
 from verify.report.site.living import algorithm_page
+from verify.report.site.paper import paper_page
 from verify.report.site.search_index import INDEX, index_script
 
 MAKERS: tuple[Callable[[SiteFrame], list[Page]], ...] = (

@@ -20,11 +20,11 @@ from verify.report.figures.plots import stylesheet
 from verify.report.findings import proven
 from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.model import NAMED, ReportData, Result
-from verify.report.site import cell_numbers as numbers
-from verify.report.site import number_signs
-from verify.report.site.cell_numbers import CellNumber
-from verify.report.site.glossary import explained
-from verify.report.site.repeated_parts import said_once
+from verify.report.site.words import cell_numbers as numbers
+from verify.report.site.words import number_signs
+from verify.report.site.words.cell_numbers import CellNumber
+from verify.report.site.words.glossary import explained
+from verify.report.site.words.repeated_parts import said_once
 from verify.verdict import Verdict
 
 FRONT = "report.html"

@@ -7,8 +7,8 @@ from verify.report.findings import drawn_problems, user_lists
 from verify.report.findings.hypothesis_ledger import ledgers
 from verify.report.findings.judged_assertions import judged_assertions
 from verify.report.findings.proof_breaks import proof_breaks
-from verify.report.site import glossary
 from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
+from verify.report.site.words import glossary
 
 ARCHIVE = f"{FOLDER}archive.html"
 

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, create_model
 
 from spec import OracleParameters, OuterParameters, Reading
+from spec.blocks.noise import NoiseModel, NoisyGradient
 from spec.errors import shorten
 from spec.exact import FloatArray
-from spec.noise import NoiseModel, NoisyGradient
 from verify.subjects.stage_table import ROWS, Asked, StageRow, Value, values
 
 PROTOCOL = "f2csa-wire/1"

@@ -9,7 +9,7 @@ from typing import Any
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.sampling import draw_shapes
 from spec import OracleParameters, PenaltyParameters, Problem, Reading
-from spec.exact_json import plain
+from spec.blocks.exact_json import plain
 from spec.problem import Generated, Holder
 from verify.subjects.protocol import Call
 

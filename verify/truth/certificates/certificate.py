@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from pydantic import Field
 
 from spec.files import Frozen
-from verify.truth.scenario import Exact, Quantity, Scenario
+from verify.truth.functions_of_alpha.scenario import Exact, Quantity, Scenario
 
 Side: TypeAlias = Literal["upper", "lower"]
 Variable: TypeAlias = Literal["alpha", "alpha^2"]

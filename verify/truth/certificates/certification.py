@@ -17,8 +17,14 @@ from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import RationalVector, monomial, valuation
 from verify.truth.algebra.rationals import fraction
 from verify.truth.certificates.certificate import Certificate, Convexity, Polynomial, Side, Variable
-from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, determinant, error, exact_counterpart
-from verify.truth.scenario import Quantity, Scenario
+from verify.truth.functions_of_alpha.penalty_functions import (
+    PenaltyFamily,
+    convex_up_to,
+    determinant,
+    error,
+    exact_counterpart,
+)
+from verify.truth.functions_of_alpha.scenario import Quantity, Scenario
 
 _MAX_ROUNDS = 60
 

@@ -26,7 +26,7 @@ from verify.truth.certificates.plain_formulas import (
     difference,
     transpose,
 )
-from verify.truth.scenario import Error
+from verify.truth.functions_of_alpha.scenario import Error
 
 
 class RejectedCertificateError(InvalidInputError):

@@ -20,9 +20,9 @@ from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
-from verify.truth import complementarity
 from verify.truth.algebra.rationals import RationalBlocks, Vector, blocks, column, fraction, fractions, select
-from verify.truth.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level import complementarity
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
 
 MAX_HALVINGS = 200
 MAX_ROW_SETS = 20_000

@@ -15,9 +15,9 @@ import numpy as np
 from spec import InvalidInputError, Quadratic
 from spec.exact import FloatArray
 from verify.truth.algebra.rationals import Vector
+from verify.truth.enclosures.pair import solve_any
 from verify.truth.goldstein.minima import Rays, least, shortest
-from verify.truth.lower_level import rows_in_doubles
-from verify.truth.pair import solve_any
+from verify.truth.lower_level.lower_level import rows_in_doubles
 
 MAX_ROUNDS = 60
 MAX_PIECES = 64

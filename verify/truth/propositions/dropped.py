@@ -14,8 +14,8 @@ from spec.atlas import find as find_instance
 from spec.claims import Premise, Statement
 from spec.drawn import FAMILIES
 from spec.formulas import Node, names_within
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector
+from verify.truth.lower_level import lower_level
 from verify.truth.propositions.deciding import ERRORS, REFUSED, at_each, in_the_limit, is_met
 from verify.truth.propositions.sites import Site
 

@@ -15,10 +15,10 @@ from spec import InvalidInputError, Noise, Quadratic
 from spec.formulas import load_quantities
 from spec.formulas.tree import ROW_SETS
 from spec.reading import CHOICES
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Number, Vector
-from verify.truth.complementarity import InfeasibleLowerLevelError
-from verify.truth.lower_level import DegenerateLowerLevelError, ExactLowerLevel
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.complementarity import InfeasibleLowerLevelError
+from verify.truth.lower_level.lower_level import DegenerateLowerLevelError, ExactLowerLevel
 from verify.truth.propositions.arithmetic import Arithmetic, NoSolutionError, NoValueError
 from verify.truth.propositions.exact_values import ExactArithmetic
 from verify.truth.propositions.germs import VARIABLE, Germ, GermArithmetic

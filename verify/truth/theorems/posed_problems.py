@@ -16,11 +16,11 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from spec import InvalidInputError, Quadratic, parse_problem
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import Vector, column, fraction, is_positive_definite, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
 from verify.truth.formulas import Lagrangian
-from verify.truth.lower_level import ExactLowerLevel
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import ExactLowerLevel
 from verify.truth.point_values import PointValues
 from verify.truth.theorems.library import Point, add, inner, sub
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from verify.campaign.baseline.drift import DriftRules, level_drifts, sweep_drifts
 from verify.campaign.baseline.model import Level, Sweep
-from verify.evidence.laws import chi2_lower, chi2_upper
+from verify.evidence.samples.laws import chi2_lower, chi2_upper
 
 ERROR, DOF, RUNS = 0.1, 200.0, 400
 VALUES = (0.1, 0.05, 0.025, 0.0125)

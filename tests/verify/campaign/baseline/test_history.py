@@ -14,7 +14,7 @@ from verify.campaign.baseline.history import history_of, read_commits
 from verify.campaign.baseline.history_page import history_page
 from verify.campaign.baseline.model import Baseline
 from verify.campaign.baseline.storage import dumps
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.cli.main import invoke
 
 

@@ -25,7 +25,7 @@ from verify.campaign.baseline.storage import (
 )
 from verify.campaign.plan import plan
 from verify.checks.measuring.case import PROFILES, find_profile
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.report.formats.data_files import data_files
 from verify.report.report_files import render_json
 from verify.verdict import Verdict

@@ -16,9 +16,9 @@ from verify.campaign.calibration.outcomes import outcome, runs_to_show
 from verify.campaign.calibration.sweeps import LAWS, asked, exact, wrong_decisions
 from verify.cli.main import invoke
 from verify.evidence.budget import Share
-from verify.evidence.laws import binomial_interval
 from verify.evidence.model import Law, Point
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
+from verify.evidence.samples.laws import binomial_interval
 from verify.verdict import RESOLUTION
 
 

@@ -14,7 +14,7 @@ from verify.campaign.recheck.obligations import asserted
 from verify.campaign.recheck.rechecking import DECIDED
 from verify.campaign.summary import summarise
 from verify.evidence.model import RateEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.report.model import ReportData, Result
 from verify.verdict import Verdict, decide
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.verify.truth.problems import TOY1
 from verify.truth.certificates.certification import WantedBound, certify
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Scenario, exact_error
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario, exact_error
 
 Data = dict[str, Any]
 

@@ -10,8 +10,8 @@ from spec import InvalidInputError
 from verify.campaign.soak.model import SoakReport
 from verify.campaign.soak.simpler_problems import simpler
 from verify.campaign.soak.unexpected import unexpected
-from verify.cli.soak import lines, seconds_of
-from verify.report.draws_model import DrawnProblems, DrawRow
+from verify.cli.runs.soak import lines, seconds_of
+from verify.report.rows.draws_model import DrawnProblems, DrawRow
 
 RECORD = {
     "bias-bound/T3|as-written|toy1": "REFUTED",

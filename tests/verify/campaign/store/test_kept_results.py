@@ -348,8 +348,8 @@ def test_what_is_remembered_is_forgotten_where_it_was_edited(store: Path) -> Non
 
 
 def test_the_pages_are_drawn_again_where_they_were_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from verify.cli import verify as command
     from verify.cli.main import invoke
+    from verify.cli.runs import verify as command
 
     arguments = ["verify", *NARROW, "--profile", "smoke", "--instance", "toy1", "--jobs", "1", "--out", str(tmp_path)]
     drawn: list[Path] = []

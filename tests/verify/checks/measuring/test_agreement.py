@@ -14,14 +14,14 @@ from verify.checks.measuring.agreement import held
 from verify.conformance.bugs.bent_subject import DropsImplicitTerm
 from verify.evidence.model import RateEvidence
 from verify.subjects import ReferenceSubject
-from verify.truth import closed_forms
 from verify.truth.algebra.products import field, scalar
 from verify.truth.algebra.rings import SYMBOLS
-from verify.truth.closed_forms import closed_form
 from verify.truth.formulas import Lagrangian
+from verify.truth.functions_of_alpha import closed_forms
+from verify.truth.functions_of_alpha.closed_forms import closed_form
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
+from verify.truth.functions_of_alpha.scenario import Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily, error
-from verify.truth.scenario import Scenario
 from verify.verdict import RungDisagreementError
 
 ALPHAS = (0.2, 0.1)

@@ -14,7 +14,7 @@ from verify.checks.measuring.premises import regular_truth
 from verify.conformance.bugs.bent_subject import DropsImplicitTerm, FlippedPenalty, KeepsDualTerm
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.subjects import Call, ReferenceSubject
-from verify.truth.pair import geometry_at_truth
+from verify.truth.enclosures.pair import geometry_at_truth
 from verify.verdict import RungDisagreementError, Verdict, decide
 
 

@@ -19,9 +19,9 @@ from verify.subjects import ReferenceSubject
 from verify.truth.algebra.rationals import fractions, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import as_float
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Scenario
 
 FAULTY = ("drawn:rows:118", "drawn:fixed-rows:43", "drawn:fixed-rows:168", "drawn:moving-box:132")
 """Where T3, asked at a minimiser found in doubles, left its closed form by more than it said it could."""

@@ -16,8 +16,8 @@ from verify.conformance.blame.explain import explain
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.questions import chain_question, width_questions
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.probes.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject

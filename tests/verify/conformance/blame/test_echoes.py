@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.method.lines import FORMULAS, edited
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import StageCalls

@@ -9,8 +9,8 @@ import pytest
 
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.left_over import left_over
-from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

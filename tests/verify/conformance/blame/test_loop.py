@@ -13,8 +13,8 @@ from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
 from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.null_subjects import null_subjects
-from verify.conformance.probes import probes
+from verify.conformance.bugs.null_subjects import null_subjects
+from verify.conformance.probes.probes import probes
 from verify.method.factors import Factor, FactorMoments, fit, spelt
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls

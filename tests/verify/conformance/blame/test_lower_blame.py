@@ -19,16 +19,16 @@ from tests.verify.conformance.blame.one_stage import (
     solving,
     transposed,
 )
-from verify.conformance.blame.accuracy import DeclaredAccuracy
+from verify.conformance.blame.accuracy.accuracy import DeclaredAccuracy
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.lower_level.lower import LowerProgram
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, LOWER_RESERVE, drawn_problems
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.places import JudgedPlace
-from verify.conformance.probes import Probe, lower_level_probe
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.places.places import JudgedPlace
+from verify.conformance.probes.probes import Probe, lower_level_probe
 from verify.subjects.protocol import StageCalls
 
 

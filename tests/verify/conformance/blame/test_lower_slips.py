@@ -10,11 +10,11 @@ import pytest
 
 from tests.verify.conformance.blame.one_stage import Pair, Solving, lower
 from tests.verify.conformance.blame.test_lower_blame import fresh
-from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.lower_level.lower_places import ladder
-from verify.conformance.probes import lower_level_probe, multipliers_of_all_sizes
-from verify.conformance.stage_comparison import ask
+from verify.conformance.comparison.stage_comparison import ask
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import lower_level_probe, multipliers_of_all_sizes
 from verify.subjects.protocol import StageCalls
 
 

@@ -17,9 +17,9 @@ from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_spots import HELD_OUT_F, OF_F
 from verify.conformance.blame.noise.noise_structure import PatternRule
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.claim_runs import ignored_choices
-from verify.conformance.null_subjects import null_subjects
-from verify.conformance.probes import probes
+from verify.conformance.bugs.null_subjects import null_subjects
+from verify.conformance.claims.claim_runs import ignored_choices
+from verify.conformance.probes.probes import probes
 from verify.subjects import Call, MissingCapabilityError, ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

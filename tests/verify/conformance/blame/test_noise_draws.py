@@ -11,8 +11,8 @@ from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call, explain_draws
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw, matrix_spots
 from verify.conformance.blame.noise.noise_terms import NoisyCall
-from verify.conformance.null_subjects import null_subjects
-from verify.conformance.stage_comparison import look
+from verify.conformance.bugs.null_subjects import null_subjects
+from verify.conformance.comparison.stage_comparison import look
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject

@@ -13,14 +13,14 @@ from tests.verify.conformance.blame.one_stage import Solving, lower
 from tests.verify.conformance.blame.test_lower_blame import penalised
 from tests.verify.conformance.blame.test_lower_slips import stabilised
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import HeldOutTrial
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.holding_out import HeldOutTrial
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.lower_level.lower import LowerProgram
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_problems
 from verify.conformance.blame.lower_level.partly_given import partly_given
-from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import Seen, look
+from verify.conformance.comparison.stage_comparison import Seen, look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.subjects.protocol import StageCalls
 
 TOLD = "the rows are a penalty ½·1e+06·‖max(h, 0)‖² in place of constraints"

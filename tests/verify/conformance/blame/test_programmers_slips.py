@@ -16,9 +16,9 @@ from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_matrix import FIRST, LATER, matrix_laws, matrix_spots
 from verify.conformance.blame.noise.noise_spots import COUNTS
-from verify.conformance.diagnosis import diagnose
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.conformance.model import Diagnosis
-from verify.conformance.stage_comparison import look
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 from verify.truth.geometry import ramp

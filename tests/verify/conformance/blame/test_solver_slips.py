@@ -12,8 +12,8 @@ from tests.verify.conformance.blame.plain_lines import Given, PlainMinimiser, mi
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.questions import chain_question, minimiser_question
 from verify.conformance.blame.sums.sum_blame import explain_sum
-from verify.conformance.probes import FROM_PAIR
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.probes.probes import FROM_PAIR
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import StageCalls

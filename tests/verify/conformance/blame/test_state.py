@@ -18,10 +18,10 @@ from verify.conformance.blame.all_stages import copies_of
 from verify.conformance.blame.memory.state import explain_state, follows
 from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.bent_subject import by_id
-from verify.conformance.null_subjects import null_subjects
-from verify.conformance.pacing import Clock, TimeIsUpError
-from verify.conformance.places import place_of
-from verify.conformance.probes import lower_level_probe
+from verify.conformance.bugs.null_subjects import null_subjects
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.pacing import Clock, TimeIsUpError
+from verify.conformance.probes.probes import lower_level_probe
 from verify.subjects import Call, ReferenceSubject, load_subject
 from verify.subjects.loading import end
 from verify.subjects.protocol import StageCalls

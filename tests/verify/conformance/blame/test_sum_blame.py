@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.plain_lines import Given, Line, PlainLine6, PlainMinimiser, line_6, minimiser
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
 from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.sum_blame import explain_sum
-from verify.conformance.probes import Probe, probes
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe, probes
 from verify.subjects.protocol import StageCalls
 
 FRESH = range(700, 708)

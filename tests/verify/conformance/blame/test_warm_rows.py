@@ -14,7 +14,7 @@ from tests.verify.conformance.blame.test_remembered_values import renewed
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.memory.state import explain_state
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

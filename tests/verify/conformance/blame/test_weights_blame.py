@@ -12,8 +12,8 @@ from tests.verify.conformance.blame.one_stage import Weigh, Weighing, right_weig
 from verify.conformance.blame.activation.ramps import WeightRule
 from verify.conformance.blame.activation.weights_blame import explain_activation
 from verify.conformance.blame.sums.single_edits import candidates
-from verify.conformance.probes import Probe, activation_probe, probes
-from verify.conformance.stage_comparison import ask
+from verify.conformance.comparison.stage_comparison import ask
+from verify.conformance.probes.probes import Probe, activation_probe, probes
 from verify.subjects.protocol import StageCalls
 
 FRESH_SEED = 977

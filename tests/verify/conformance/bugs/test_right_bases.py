@@ -9,7 +9,7 @@ from spec import OuterParameters
 from spec.exact import Vector
 from verify.conformance.bugs.bent_sampling import BentRuns, BentSampling
 from verify.conformance.bugs.bent_subject import BentSubject
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
 from verify.method.plain_subject import PlainLoop
 from verify.subjects import ReferenceSubject, Subject
 from verify.subjects.protocol import StageCalls

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from spec import InvalidInputError
-from tests.verify.conformance.test_author_letter import FOUND
+from tests.verify.conformance.letter.test_author_letter import FOUND
 from tests.verify.conformance.trace.traced_subjects import WRONG, line_of, written
-from verify.cli.ci_output import CiOutput
-from verify.cli.conform_here import require_together
-from verify.cli.conform_options import Conform
+from verify.cli.arguments.conform_options import Conform
+from verify.cli.implementations.conform_here import require_together
+from verify.cli.output.ci_output import CiOutput
 from verify.conformance import judge
-from verify.conformance.author_letter import told
+from verify.conformance.letter.author_letter import told
 from verify.conformance.model import Conformance
 from verify.conformance.trace.model import Trace, TracedLine
 
@@ -90,7 +90,7 @@ def test_a_program_has_no_python_line() -> None:
     ("subject", "reading"), [("command:cat", "repaired"), ("reference", "repaired"), ("a:B", "as-written")]
 )
 def test_what_has_no_line_is_refused(subject: str, reading: str) -> None:
-    from verify.conformance.asking import Asking
+    from verify.conformance.further_questions.asking import Asking
 
     with pytest.raises(InvalidInputError, match="--trace"):
         Asking(reading_name=reading, trace=True).prepare(subject, f"load_subject({subject!r})", ())

@@ -15,7 +15,7 @@ import pytest
 from spec import AS_WRITTEN, Holder, Quadratic
 from spec.atlas import Stratum
 from spec.claims import find
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.conformance.bugs.catalogue import BUGS, FLAGS
 from verify.conformance.vectors.checking import problems_of
 from verify.conformance.vectors.generation import all_vectors, left_out, named_cases

@@ -12,7 +12,7 @@ from spec import parse_problem
 from spec.errors import InvalidInputError
 from verify.experiments.answers.truth import TrueGradients
 from verify.truth.geometry import quadratic_of
-from verify.truth.lower_level import hypergradient
+from verify.truth.lower_level.lower_level import hypergradient
 
 
 @pytest.mark.parametrize(("family", "rows"), [("paper-experiment", None), ("coupled-rows", 5)])

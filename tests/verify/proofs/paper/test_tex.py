@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from spec import InvalidInputError
-from spec.extract import Passage
+from spec.text.extract import Passage
 from verify.proofs.paper.findings import quoted
 from verify.proofs.paper.monomials import factor, powers
 from verify.proofs.paper.structure import document_of

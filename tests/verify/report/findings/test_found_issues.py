@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from verify.report.findings.found_issues import Issue, SourceLine, SourceTree, issues_of, told
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 FAULT = "hypergradient raised ZeroDivisionError: division by zero (mine/steps.py:17 in step)"

@@ -7,7 +7,7 @@ import pytest
 from spec.claims import load_claims
 from verify.campaign.baseline.storage import shipped_record
 from verify.report.findings.hypothesis_ledger import ledgers
-from verify.report.findings.summary_row import SummaryRow
+from verify.report.rows.summary_row import SummaryRow
 from verify.truth.propositions.needs import needs_of
 from verify.verdict import combine
 

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from spec.assertions import load_assertions
 from spec.claims import load_claims
+from spec.text.assertions import load_assertions
 from tests.verify.report.site.parsed import dangling, html_of
 from verify.report.findings.judged_assertions import decided, judged_assertions
 from verify.report.findings.outline import outline
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.formats import markdown
 from verify.report.formats.markdown import render_markdown
 from verify.report.model import ReportData
+from verify.report.rows.summary_row import SummaryRow
 
 ENTRIES = load_assertions().assertions
 

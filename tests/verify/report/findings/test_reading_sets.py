@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from spec.claims import find
 from tests import kept
 from verify.evidence.model import Point, PremiseEvidence
-from verify.evidence.rates import fit_rate
+from verify.evidence.rates.rates import fit_rate
 from verify.report.findings.corrections import corrections_in, corrections_markdown
 from verify.report.findings.outline import outline
 from verify.report.findings.reading_sets import reading_set

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify.report.findings.summary_row import SummaryRow
 from verify.report.formats.badge import COLOURS, LABEL_COLOUR, Badge, badge_of
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from spec.errors import InvalidInputError
 from tests.verify.campaign.baseline.reports import exact, level, rate, result
 from tests.verify.campaign.baseline.reports import report as report_of
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.report.formats.data_files import BULKY, EVIDENCE, FILE, REQUIRED, data_files, rejoined
 from verify.report.model import FIRST_SCHEMA, SCHEMA
 from verify.report.report_files import Report, report_schema

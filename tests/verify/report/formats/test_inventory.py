@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spec.assertions import load_assertions
 from spec.claims import find
+from spec.text.assertions import load_assertions
 from verify.cli.main import invoke
 from verify.report.formats.inventory import page
 

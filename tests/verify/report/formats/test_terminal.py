@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from verify.cli.spelling import in_ascii, spelt
+from verify.cli.output.spelling import in_ascii, spelt
 from verify.report import wording
 from verify.report.formats.terminal import FEW, Summary, TerminalNumbers, numbers_of, summary_table, told
 from verify.report.model import Result

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
-from verify.report.findings.summary_row import SmallestCounterexample, SummaryRow
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.summary_row import SmallestCounterexample, SummaryRow
 from verify.verdict import Verdict
 
 ALPHAS = (0.2, 0.1, 0.05, 0.025, 0.0125)

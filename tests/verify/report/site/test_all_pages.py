@@ -16,9 +16,9 @@ from verify.evidence.charts import Mark, Plot, Series
 from verify.evidence.model import Counterexample
 from verify.report.report_files import Report
 from verify.report.site.all_pages import site_files
-from verify.report.site.evidence_words import problem_text
 from verify.report.site.frame import SCRIPT, STYLE
 from verify.report.site.notebook import html_fragment
+from verify.report.site.words.evidence_words import problem_text
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec.problem import parse_problem
-from verify.cli.exports import schemas
+from verify.cli.implementations.exports import schemas
 from verify.subjects import ReferenceSubject
 from verify.subjects.wire import echo
 from verify.subjects.wire.messages import Kind, Refusal, WireFault

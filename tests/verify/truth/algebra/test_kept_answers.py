@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from spec.atlas import find
-from verify.truth import lower_level
 from verify.truth.algebra.kept_answers import kept
+from verify.truth.lower_level import lower_level
 
 
 def counting(size):

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError, Quadratic
 from tests.verify.truth.problems import KINK, TOY1, quadratic, regular_instances
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import blocks
 from verify.truth.certificates.adjoining_pieces import limits_of_gradients
 from verify.truth.certificates.certification import WantedBound, certify
 from verify.truth.certificates.checker import RejectedCertificateError, check
 from verify.truth.certificates.plain_formulas import PlainProblem, apply
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import Scenario
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario
+from verify.truth.lower_level import lower_level
 
 IDENTITY = [[1, 0], [0, 1]]
 SWAPPING = quadratic({"y": [-1, 1]}, {"xx": [[2]], "xy": [[1, -1]], "yy": IDENTITY}, [[0], [0]], IDENTITY, [0, 0])

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError
 from tests.verify.truth.problems import KINK, TOY1, quadratic, random_rows, regular_families, regular_instances
-from verify.truth import closed_forms, series
 from verify.truth.certificates import certification
 from verify.truth.certificates.certificate import Certificate, Convexity
 from verify.truth.certificates.certification import NoCertificateError, WantedBound
 from verify.truth.certificates.checker import RejectedCertificateError, check
-from verify.truth.penalty_functions import PenaltyFamily, convex_up_to, error
-from verify.truth.scenario import Quantity, Scenario, exact_error
+from verify.truth.functions_of_alpha import closed_forms, series
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, convex_up_to, error
+from verify.truth.functions_of_alpha.scenario import Quantity, Scenario, exact_error
 
 INSTANCES = regular_instances()
 

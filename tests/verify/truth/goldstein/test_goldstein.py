@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from spec import InvalidInputError, parse_problem
 from spec.atlas import find
-from verify.truth import lower_level
 from verify.truth.goldstein.cells import TooManyCellsError, cells_in_ball
 from verify.truth.goldstein.distance import distance
 from verify.truth.goldstein.estimate import estimate
 from verify.truth.goldstein.minima import NO_RAYS, Rays, shortest
-from verify.truth.lower_level import DegenerateLowerLevelError
+from verify.truth.lower_level import lower_level
+from verify.truth.lower_level.lower_level import DegenerateLowerLevelError
 
 Q = Fraction
 

@@ -15,9 +15,9 @@ from spec.atlas import find
 from spec.formulas import parse_formula
 from spec.formulas.bounds import bound_of
 from spec.formulas.tree import Node
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import fractions
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.propositions.deciding import at_each, in_the_limit
 from verify.truth.propositions.sites import WHOLE, Site
 from verify.truth.propositions.valuation import value_of

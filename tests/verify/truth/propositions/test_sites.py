@@ -12,15 +12,16 @@ from spec import Noise, Reading
 from spec.atlas import find
 from spec.formulas import load_quantities, parse_formula
 from spec.formulas.tree import Node
-from verify.truth import lower_level, penalty_functions
 from verify.truth.algebra.rationals import fractions
+from verify.truth.functions_of_alpha import penalty_functions
+from verify.truth.functions_of_alpha.noise import variance_function
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import variance_function
-from verify.truth.penalty_functions import PenaltyFamily
+from verify.truth.lower_level import lower_level
 from verify.truth.propositions.arithmetic import NoValueError
 from verify.truth.propositions.sites import Site
 from verify.truth.propositions.valuation import Place, value_of
-from verify.truth.scenario import Scenario
 from verify.truth.stages import ExactSetting, evaluate
 
 NAMES = ("toy1", "box-rational", "random-3x5x4", "rows-nearly-dependent", "drawn:rows:505")

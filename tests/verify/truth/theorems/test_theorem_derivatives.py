@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from spec.atlas import find
-from verify.truth import lower_level
 from verify.truth.algebra.rationals import rational
 from verify.truth.geometry import quadratic_of
+from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, quiet_step
 from verify.truth.theorems.data_ties import ties
 from verify.truth.theorems.place_kinds import of_atlas, tamed

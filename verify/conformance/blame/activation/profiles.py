@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramps import number
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import HeldOutTrial, distance
-from verify.conformance.probes import Probe, activation_probe
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.holding_out import HeldOutTrial, distance
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe, activation_probe
 
 T = np.array([-0.5, 0.0, 1e-6, 1e-3, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 0.999, 1 - 1e-6, 1.0, 1.5, 2.0, 3.0])
 """Places on a ramp, in its widths from its lower end."""

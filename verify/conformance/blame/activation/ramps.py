@@ -14,7 +14,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.activation.ramp_shapes import AFTERWARDS, ENTERS, SHAPES, TOGETHER, WIDTHS, of_both
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.factors import spelt_plainly
 
 Side = Literal["h", "λ"]

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramp_shapes import AFTERWARDS, MIXING
 from verify.conformance.blame.activation.ramps import OF_OTHER_ROWS, Bracket, WeightRule
-from verify.conformance.probes import Probe, activation_probe
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe, activation_probe
 
 MEASURING, IN_RESERVE = 10, 40
 """Probes that rules are found on, and probes that they are tried on afterwards."""

@@ -7,14 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy, widened
+from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy, widened
 from verify.conformance.blame.activation.profiles import Scans, measured_profile, scan
 from verify.conformance.blame.activation.ramp_search import searched_rules
 from verify.conformance.blame.activation.weighed_rows import MEASURING, WeighedRows, drawn_rows
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import HeldOutTrial
-from verify.conformance.stage_comparison import ask
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.holding_out import HeldOutTrial
+from verify.conformance.comparison.stage_comparison import ask
+from verify.conformance.probes.answers import StageAnswer
 from verify.subjects.protocol import StageCalls
 
 NONE = Blame("activation")

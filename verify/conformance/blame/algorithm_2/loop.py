@@ -26,7 +26,7 @@ from verify.conformance.blame.algorithm_2.loop_moves import (
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
 from verify.conformance.blame.algorithm_2.loop_search import search
 from verify.conformance.blame.algorithm_2.loop_trials import MORE, Heard, listen_to
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.outer import (
     OUTPUT_TRIAL,
     OUTPUTS,

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.outer import TOLERANCE, RecordedLoop
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 
 Part = Literal["calls", "first step", "steps", "queries", "means", "outputs"]
 """Lines of Algorithm 2, each explained by itself."""

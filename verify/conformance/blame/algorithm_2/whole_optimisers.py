@@ -15,8 +15,8 @@ from spec import InvalidInputError, OuterParameters, parse_problem
 from verify.conformance.blame.algorithm_2.loop_lines import STEP
 from verify.conformance.blame.algorithm_2.loop_moves import RIGHT_STEP
 from verify.conformance.blame.algorithm_2.loop_search import search
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.end_to_end import ALPHA, upper_problem
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.comparison.end_to_end import ALPHA, upper_problem
 from verify.conformance.outer import LoopTrial, RecordedLoop
 from verify.subjects.protocol import StageCalls
 

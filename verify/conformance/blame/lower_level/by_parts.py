@@ -16,12 +16,12 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
 from verify.conformance.blame.activation.ramps import number
 from verify.conformance.blame.lower_level.lower import RIGHT_LOWER, LowerProgram, rebuilt
 from verify.conformance.blame.lower_level.lower_fits import NOTHING, plain_factor
 from verify.conformance.blame.lower_level.programs import clearly_held, solved
-from verify.conformance.probes import Probe
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe
 from verify.method.factors import is_almost_one, left_words
 
 TERMS = ("A_S x", "b_S", "B_S y₀")

@@ -10,13 +10,13 @@ from typing import Any, Literal
 import numpy as np
 
 from spec import Quadratic
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
-from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.activation.ramps import number
 from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS
 from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram, clearly_held, holding, solved
 from verify.conformance.blame.lower_level.unfinished import UNFINISHED
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.factors import is_almost_one, left_words
 
 BLOCKS: dict[str, str] = {

@@ -10,17 +10,17 @@ import numpy as np
 
 from spec import Quadratic
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy, widened
-from verify.conformance.blame.explanation import Blame
-from verify.conformance.blame.holding_out import HeldOutTrial
+from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy, widened
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.holding_out import HeldOutTrial
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_ladders, drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
 from verify.conformance.blame.lower_level.negative_multipliers import negative_multipliers
 from verify.conformance.blame.lower_level.partly_given import partly_given
 from verify.conformance.blame.lower_level.thresholds import sharpened
-from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import ask
+from verify.conformance.comparison.stage_comparison import ask
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe
 from verify.subjects.protocol import StageCalls
 
 NO_BLAME = Blame("lower_level")

@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
+from verify.conformance.blame.accuracy.lower_residuals import CARRIES, held_rows, pair_of
 from verify.conformance.blame.lower_level.lower import RIGHT_LOWER, LowerProgram, rebuilt
-from verify.conformance.blame.lower_residuals import CARRIES, held_rows, pair_of
+from verify.conformance.probes.answers import StageAnswer
 
 HOLDS = (1e-10, 1e-6)
 """An equation holds where this part of its largest term is left at most: first of exact answers, then of iterations."""

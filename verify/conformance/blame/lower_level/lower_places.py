@@ -11,8 +11,8 @@ import numpy as np
 
 from spec import InvalidInputError, Quadratic, parse_problem
 from spec.exact import Vector
-from verify.conformance.places import JudgedPlace
-from verify.conformance.probes import Probe, lower_level_probe
+from verify.conformance.places.places import JudgedPlace
+from verify.conformance.probes.probes import Probe, lower_level_probe
 
 LOWER_MEASURING, LOWER_RESERVE = 14, 34
 """Probes that explanations are found on, and probes that they are tried on afterwards."""

@@ -10,8 +10,7 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.holding_out import Limits, allowed_to
+from verify.conformance.blame.explanations.holding_out import Limits, allowed_to
 from verify.conformance.blame.lower_level.by_parts import ByParts, factors_read_off, settings_read_off
 from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, RIGHT_LOWER, LowerProgram
 from verify.conformance.blame.lower_level.lower_fits import BLUR, ReadOff
@@ -19,6 +18,7 @@ from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS,
 from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram
 from verify.conformance.blame.lower_level.unfinished import Alike, stopped_after
 from verify.conformance.blame.measuring import fitted
+from verify.conformance.probes.answers import StageAnswer
 
 EXACT_ENOUGH = 1e-7
 """Answers of coarser accuracies are tried on single changes and on what is read off alone."""

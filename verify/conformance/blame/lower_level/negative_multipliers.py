@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from spec import Quadratic
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.lower_residuals import pair_of, row_residual, stationarity_residual
+from verify.conformance.blame.accuracy.lower_residuals import pair_of, row_residual, stationarity_residual
+from verify.conformance.probes.answers import StageAnswer
 
 HOLDS = 1e-6
 """Part of its largest term that an equation may leave."""

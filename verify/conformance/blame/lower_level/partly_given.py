@@ -8,11 +8,19 @@ from itertools import chain, islice
 
 import numpy as np
 
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Blame, Explanation
-from verify.conformance.blame.holding_out import FEWEST, HELD_OUT, LISTED, HeldOutTrial, Limits, allowed_to, simplest
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.holding_out import (
+    FEWEST,
+    HELD_OUT,
+    LISTED,
+    HeldOutTrial,
+    Limits,
+    allowed_to,
+    simplest,
+)
 from verify.conformance.blame.lower_level.lower_places import drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
+from verify.conformance.probes.answers import StageAnswer
 
 MOST = 0.75
 """Least share of answers that are off that an explanation must give to be told."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.holding_out import HeldOutTrial, distance
+from verify.conformance.blame.explanations.holding_out import HeldOutTrial, distance
 from verify.conformance.blame.lower_level.by_parts import ByParts
 from verify.conformance.blame.lower_level.lower import LowerProgram
 from verify.conformance.blame.lower_level.lower_outputs import OUTPUTS

@@ -14,7 +14,7 @@ import numpy as np
 from spec import InvalidInputError
 from spec.exact import Vector
 from verify.conformance.bugs.bent_subject import arrays_of, lagrangian
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.player import Player, Space
 
 Use = Callable[[str, Any], Any]

@@ -24,8 +24,8 @@ from verify.conformance.blame.questions import (
     noisy_question,
     solvable_place,
 )
-from verify.conformance.places import JudgedPlace
-from verify.conformance.probes import (
+from verify.conformance.places.places import JudgedPlace
+from verify.conformance.probes.probes import (
     FROM_PAIR,
     FROM_RHO,
     FROM_SCRATCH,

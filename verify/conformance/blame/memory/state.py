@@ -9,15 +9,15 @@ from dataclasses import replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.lower_level.negative_multipliers import negative_multipliers
 from verify.conformance.blame.memory.remembered_values import taken_over, value_questions, walk_of
 from verify.conformance.blame.memory.state_of_runs import Renew, explain_runs_in_a_row
 from verify.conformance.blame.memory.state_questions import Question, far_questions, near_questions, questions
 from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule, after_the_same, rules_of, same
 from verify.conformance.blame.memory.warm_rows import warm_rules
-from verify.conformance.stage_comparison import PROBED, Probed
+from verify.conformance.comparison.stage_comparison import PROBED, Probed
+from verify.conformance.probes.answers import StageAnswer
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls

@@ -12,7 +12,7 @@ import numpy as np
 
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule
 from verify.conformance.blame.algorithm_2.loop_trials import MORE
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.outer import TRIALS, RecordedLoop, listen
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls

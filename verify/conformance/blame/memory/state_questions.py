@@ -13,8 +13,8 @@ import numpy as np
 from spec import Quadratic, parse_problem
 from spec.exact import Vector
 from verify.conformance.blame.questions import drawn_place
-from verify.conformance.places import JudgedPlace, place_of
-from verify.conformance.probes import (
+from verify.conformance.places.places import JudgedPlace, place_of
+from verify.conformance.probes.probes import (
     FROM_PAIR,
     FROM_SCRATCH,
     GRADIENT_NORM,

@@ -14,7 +14,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.memory.state_of_runs import Renew
 from verify.conformance.blame.memory.state_questions import SHORTENED, Question, shortened
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.noise.estimate_laws import NoiseRule, of_f, of_g, of_mean
 from verify.conformance.blame.noise.noise_draws import explain_draws
 from verify.conformance.blame.noise.noise_matrix import (

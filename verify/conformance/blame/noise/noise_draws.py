@@ -14,8 +14,7 @@ import numpy as np
 
 from spec import Noise
 from spec.exact import Vector
-from verify.conformance import known_answers as known
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.noise.noise_terms import (
     RIGHT_TERMS,
     SAME,
@@ -26,9 +25,10 @@ from verify.conformance.blame.noise.noise_terms import (
     single_terms,
 )
 from verify.conformance.blame.questions import DrawnQuestions, drawn_place
-from verify.conformance.places import rounded, with_noise
-from verify.conformance.probes import Probe, probe_of
-from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.places.places import rounded, with_noise
+from verify.conformance.places.sizes import ANY_PROGRAM
+from verify.conformance.probes.probes import Probe, probe_of
+from verify.conformance.vectors import known_answers as known
 from verify.subjects import MissingCapabilityError
 from verify.subjects.protocol import StageCalls
 

@@ -16,8 +16,8 @@ from verify.conformance.blame.noise.estimate_laws import ALLOWED, BATCHES, RIGHT
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.noise.noise_spots import ROWS, DrawnSpot, Spot
 from verify.conformance.blame.noise.noise_terms import NoisyCall, power_of
-from verify.conformance.places import with_noise
-from verify.conformance.probes import Probe, n_of
+from verify.conformance.places.places import with_noise
+from verify.conformance.probes.probes import Probe, n_of
 from verify.conformance.random_stages import StageSetting
 from verify.subjects.protocol import StageCalls
 

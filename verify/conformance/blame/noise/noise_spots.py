@@ -11,8 +11,8 @@ import numpy as np
 
 from spec import Noise
 from spec.exact import Vector
-from verify.conformance.places import place_of
-from verify.conformance.probes import n_of, off_truth
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.probes import n_of, off_truth
 from verify.conformance.random_stages import StageSetting, under_noise
 from verify.subjects.protocol import StageCalls
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.noise.noise_spots import BOTH, HELD_OUT_F, DrawnSpot, Spot
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.subjects.protocol import StageCalls
 
 SURE = 6.0

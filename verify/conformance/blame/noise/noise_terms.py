@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 
 SAME = 1e-7
 """Relative difference of two numbers that are the same: estimates lose digits to the terms that noise is added to."""

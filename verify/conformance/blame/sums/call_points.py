@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from spec import Noise
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
-from spec.quadratic import QuadraticArrays
 from verify.conformance.bugs.bent_subject import arrays_of
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.terms import term_value
 from verify.truth.geometry import ramp
 

@@ -17,7 +17,7 @@ from verify.conformance.blame.sums.exchanges import Exchange
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, RightPart, Space, right_sum
 from verify.conformance.blame.sums.sparse_sums import SumEdit
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 
 EditedName = Literal["hypergradient", "penalty_minimiser"]
 STAGE_OF: dict[Space, EditedName] = {"x": "hypergradient", "y": "penalty_minimiser"}

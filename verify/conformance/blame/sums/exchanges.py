@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
-from spec.quadratic import QuadraticArrays
 from verify.conformance.blame.lower_level.programs import QuadraticProgram, solved
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.term_basis import DIGITS

@@ -17,7 +17,7 @@ from verify.conformance.blame.sums.call_points import CallPoint, Names, point_of
 from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.sums.term_basis import DIGITS
 from verify.conformance.blame.whole_calls import Handed, play
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.factors import spelt_plainly
 from verify.method.terms import HANDED, NORMS, WIDTHS, term_value
 

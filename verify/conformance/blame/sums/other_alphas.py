@@ -13,7 +13,7 @@ from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.exchanges import Exchange
 from verify.conformance.blame.sums.right_sums import Space, right_sum, summed_sizes
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.factors import spelt_plainly
 
 POWERS = {1: "α", 0: "", 2: "α²", 3: "α³", 4: "α⁴", -1: "α⁻¹", 0.5: "√α"}

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.questions import solvable_place
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
@@ -19,7 +18,8 @@ from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
 from verify.conformance.blame.sums.sum_blame import Asker
 from verify.conformance.blame.whole_calls import play
-from verify.conformance.probes import FROM_SCRATCH, Probe, chain_probe
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import FROM_SCRATCH, Probe, chain_probe
 
 USUAL = 0.1
 """Cost up to which exchanges are tried two by two."""

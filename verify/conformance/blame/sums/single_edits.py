@@ -7,7 +7,7 @@ from typing import Literal
 
 from spec import InvalidInputError
 from verify.conformance.blame.activation.ramp_edits import single_ramp_edits
-from verify.conformance.blame.explanation import Explanation
+from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.lower_level.lower_search import single_lower_edits
 
 

@@ -28,8 +28,8 @@ from verify.conformance.blame.sums.sparse_sums import (
     single_sums,
 )
 from verify.conformance.blame.sums.stopped_solves import stopped_solves
-from verify.conformance.probes import Probe
-from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.places.sizes import ANY_PROGRAM
+from verify.conformance.probes.probes import Probe
 
 PER_GROUP = 4
 """Explanations kept of each group of the formula."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.answers import StageAnswer
-from verify.conformance.blame.accuracy import EXACT, DeclaredAccuracy
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.stage_search import StageSearch, Witness, apart, explained, witness_of
-from verify.conformance.probes import Probe
+from verify.conformance.probes.answers import StageAnswer
+from verify.conformance.probes.probes import Probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
 from verify.subjects.stated_accuracy import FACTOR

@@ -15,7 +15,7 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.all_stages import Remembers
-from verify.conformance.blame.explanation import Blame, Explanation
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.memory.state_questions import Question
 from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule
 from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
@@ -23,8 +23,8 @@ from verify.conformance.blame.noise.noise_spots import DrawnSpot, Spot
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.generated.mistakes import Mistake, answered
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen
-from verify.conformance.diagnosis import LIKELY
-from verify.conformance.probes import Probe
+from verify.conformance.letter.diagnosis import LIKELY
+from verify.conformance.probes.probes import Probe
 from verify.method.lines import Stage
 from verify.method.plain_subject import PlainLoop, PlainMethod
 from verify.subjects import MissingCapabilityError, SubjectFaultError

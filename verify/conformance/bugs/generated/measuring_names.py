@@ -10,14 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from verify.conformance.blame.accuracy import accuracy_of
+from verify.conformance.blame.accuracy.accuracy import accuracy_of
 from verify.conformance.blame.all_stages import explain_all
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.bugs.generated.marking import WORST_FIRST, Mark, Marked, Unheld, marked, named
 from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
-from verify.conformance.diagnosis import diagnose
-from verify.conformance.stage_comparison import look
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.method.lines import Stage
 from verify.subjects.protocol import StageCalls
 

@@ -11,7 +11,7 @@ import numpy as np
 from spec.exact import Vector
 from spec.files import Frozen
 from verify.conformance.bugs.generated.unseen import SAME_RUN, Unseen, UnseenTrial, draw_unseen, unseen_trials
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.alike import WEIGHTS, Kind
 from verify.method.edits import Edit, all_edits
 from verify.method.lines import FORMULAS, Formulas, Stage

@@ -11,10 +11,10 @@ import numpy as np
 
 from spec import Noise, OuterParameters, Quadratic, parse_problem
 from spec.exact import FloatArray, Vector
-from verify.conformance import known_answers as known
-from verify.conformance.places import JudgedPlace, rounded
-from verify.conformance.probes import GRADIENT_NORM, Probe, activation_probe, lower_level_probe, probe_of
-from verify.conformance.sizes import ANY_PROGRAM
+from verify.conformance.places.places import JudgedPlace, rounded
+from verify.conformance.places.sizes import ANY_PROGRAM
+from verify.conformance.probes.probes import GRADIENT_NORM, Probe, activation_probe, lower_level_probe, probe_of
+from verify.conformance.vectors import known_answers as known
 
 SIZES = ((2, 3, 2), (3, 2, 2), (2, 2, 2), (3, 4, 3), (1, 2, 1), (4, 3, 2), (3, 3, 3), (2, 5, 3), (4, 4, 5), (1, 1, 2))
 """(n, m, p) in turn; most are of no problem that conformance asks about."""

@@ -13,8 +13,7 @@ from spec.atlas import find
 from spec.claims import find as find_claim
 from verify.proofs.kernel.standings import ProofStanding, standings
 from verify.report import wording
-from verify.report.site.algorithm_code import CodeOfLine, code_of
-from verify.report.site.failure_causes import causes
+from verify.report.site.causes.failure_causes import causes
 from verify.report.site.frame import FOLDER, LIVING, MARK, Page, SiteFrame, drawn
 from verify.report.site.living.counted_costs import OUTER_STEPS, Cost, costs
 from verify.report.site.living.erring_stages import TRIED
@@ -24,7 +23,8 @@ from verify.report.site.living.page_data import alphas, claimed_words, data_of
 from verify.report.site.living.phrase_summary import phrase_rows
 from verify.report.site.living.phrases import ALGORITHM, ShownAlgorithms, Switch, switches, tabs
 from verify.report.site.living.states_of_alpha import SIGMA, Living, living_places
-from verify.report.site.powers import set_powers
+from verify.report.site.paper.algorithm_code import CodeOfLine, code_of
+from verify.report.site.words.powers import set_powers
 
 STYLE, SCRIPT = f"{FOLDER}algorithm.css", f"{FOLDER}algorithm.js"
 TITLE = "Break it yourself"

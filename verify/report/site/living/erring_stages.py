@@ -21,15 +21,15 @@ from spec import Quadratic
 from spec.atlas import find
 from spec.exact import FloatArray
 from spec.reading import DualTerm
-from verify.truth import lower_level
 from verify.truth.algebra import roots
 from verify.truth.algebra.rational_functions import ALPHA, RationalVector
 from verify.truth.algebra.rationals import Vector
 from verify.truth.algebra.rings import FUNCTIONS
 from verify.truth.formulas import Lagrangian
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
+from verify.truth.functions_of_alpha.scenario import WITH_MAPS, Scenario
 from verify.truth.geometry import quadratic_of
-from verify.truth.penalty_functions import PenaltyFamily
-from verify.truth.scenario import WITH_MAPS, Scenario
+from verify.truth.lower_level import lower_level
 from verify.truth.stages import row_norm_of
 
 LEAST, MOST = Fraction(1, 1000), Fraction(2, 5)

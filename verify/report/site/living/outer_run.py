@@ -17,9 +17,9 @@ from verify.report.site.living.erring_stages import ErringPlace, ErringStages, S
 from verify.report.site.living.living_texts import RunText, living_texts
 from verify.report.site.living.states_of_alpha import NO_ERRORS, PAIRINGS, SIGMA, State, states_at
 from verify.truth.algebra.rational_functions import RationalVector
+from verify.truth.functions_of_alpha.noise import Pairing, variance_function
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import Pairing, variance_function
-from verify.truth.penalty_functions import PenaltyFamily
 
 Coefficients = tuple[RationalVector, RationalVector]
 """Of an affine function of x: what is fixed, and the slope; each a function of alpha."""

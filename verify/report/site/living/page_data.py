@@ -14,7 +14,6 @@ from markupsafe import Markup
 from spec.reading import DualTerm
 from verify.proofs.kernel.standings import standings
 from verify.report import wording
-from verify.report.site.cell_numbers import drawn_mark
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.erring_stages import LAM_WIDTH, LEAST, MOST, ErringStages, StageText
@@ -22,7 +21,8 @@ from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.outer_run import Coefficients, outer_run
 from verify.report.site.living.phrases import Switch, switches, tabs
 from verify.report.site.living.states_of_alpha import SIGMA, Living, Measured, living_places
-from verify.report.site.powers import set_powers
+from verify.report.site.words.cell_numbers import drawn_mark
+from verify.report.site.words.powers import set_powers
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.verdict import Verdict
 

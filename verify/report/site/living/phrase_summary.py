@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from spec.claims import Premise, find
 from verify.report.findings.proven import standing_of
-from verify.report.site.added_hypotheses import RATES, claims_below, hypothesis_texts
+from verify.report.site.causes.added_hypotheses import RATES, claims_below, hypothesis_texts
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.orders_table import OtherRow, ReadingRow

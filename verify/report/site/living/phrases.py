@@ -9,13 +9,13 @@ from functools import cached_property, lru_cache
 
 from markupsafe import Markup
 
-from spec.argument import AlgorithmLine, ArgumentPassage, ArgumentPiece, load_argument, pieces
 from spec.reading import Choice, find_choice
+from spec.text.argument import AlgorithmLine, ArgumentPassage, ArgumentPiece, load_argument, pieces
 from verify.report import wording
-from verify.report.site.failure_causes import CauseText, cause_texts
+from verify.report.site.causes.failure_causes import CauseText, cause_texts
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import SwitchText, Tab, living_texts
-from verify.report.site.paper_page import set_words
+from verify.report.site.paper.paper_page import set_words
 
 ALGORITHM, OUTER_LOOP = 1, 2
 _ENDS = re.compile(r"(?<=\d\})\s+|(?<=\.)\s+")

@@ -14,9 +14,9 @@ from spec.reading import DualTerm
 from verify.report.site.living.erring_stages import EXACT_SIGNS, TRIED, ErringPlace, ErringStages, Signs, StageText
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rings import FUNCTIONS
+from verify.truth.functions_of_alpha.noise import Pairing, variance_function
+from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily
 from verify.truth.geometry import quadratic_of
-from verify.truth.noise import Pairing, variance_function
-from verify.truth.penalty_functions import PenaltyFamily
 
 PLACES = ("toy1", "two-of-three", "toy2", "weakly-active")
 """Instances of the page: a row that moves with x, two of three rows, a row that does not move, a kink."""

@@ -11,7 +11,7 @@ import pytest
 
 from spec.exact import Vector
 from verify.conformance.blame.activation.weights_blame import explain_activation
-from verify.conformance.blame.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.noise.noise_spots import DrawnSpot
 from verify.conformance.bugs.generated import measuring_names
 from verify.conformance.bugs.generated.__main__ import drawn, main, measured, misses, page
@@ -19,9 +19,9 @@ from verify.conformance.bugs.generated.marking import Mark, Marked, Unheld, desc
 from verify.conformance.bugs.generated.measuring_names import NamingOutcome, measure
 from verify.conformance.bugs.generated.mistakes import Mistake, answered, draw_mistake, draw_pair, numbered, standing
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
+from verify.conformance.comparison.stage_comparison import look
 from verify.conformance.outer import RecordedLoop
-from verify.conformance.probes import Probe
-from verify.conformance.stage_comparison import look
+from verify.conformance.probes.probes import Probe
 from verify.method.alike import WEIGHTS, Kind
 from verify.method.edits import Edit, all_edits
 from verify.method.lines import FORMULAS, STAGE_OF, Procedure, Stage

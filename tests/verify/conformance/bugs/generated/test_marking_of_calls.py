@@ -14,7 +14,7 @@ from verify.conformance.blame.memory.state_rules import StateRule
 from verify.conformance.bugs.generated.marking import Unheld, describes
 from verify.conformance.bugs.generated.mistakes import Mistake
 from verify.conformance.bugs.generated.unseen import Unseen, draw_unseen
-from verify.conformance.probes import Probe
+from verify.conformance.probes.probes import Probe
 from verify.method.edits import Edit, all_edits
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import StageCalls

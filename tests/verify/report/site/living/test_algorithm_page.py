@@ -13,8 +13,8 @@ from spec.reading import CHOICES
 from tests.verify.report.site.browser import CHROMIUM, printed
 from tests.verify.report.site.parsed import Parsed, dangling, html_of
 from tests.verify.report.site.story_reports import failing, holding
-from verify.report.formats.letter import Letter, StageTold, WrongTold
 from verify.report.report_files import Report
+from verify.report.rows.letter import Letter, StageTold, WrongTold
 from verify.report.site.frame import LIVING, Page, SiteFrame
 from verify.report.site.living.algorithm_page import SCRIPT, STYLE, pages
 from verify.report.site.living.erring_stages import LEAST, MOST

@@ -18,8 +18,8 @@ from verify.report.site.living.erring_stages import (
 from verify.report.site.living.states_of_alpha import NO_ERRORS, PLACES, TEXTS
 from verify.truth.algebra.rational_functions import ALPHA
 from verify.truth.algebra.rings import FUNCTIONS
-from verify.truth.penalty_functions import error, estimator, exact_counterpart
-from verify.truth.scenario import Scenario, exact_error
+from verify.truth.functions_of_alpha.penalty_functions import error, estimator, exact_counterpart
+from verify.truth.functions_of_alpha.scenario import Scenario, exact_error
 
 
 @pytest.fixture(scope="module", params=PLACES)

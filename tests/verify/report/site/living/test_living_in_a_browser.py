@@ -24,8 +24,8 @@ from verify.report.site.living.states_of_alpha import PLACES, TEXTS, living_plac
 from verify.truth.algebra.rationals import Vector, fractions, rational
 from verify.truth.algebra.rings import RATIONALS
 from verify.truth.formulas import Lagrangian, exact_minimiser, solution_maps_over
-from verify.truth.noise import variance
-from verify.truth.scenario import WITH_MAPS
+from verify.truth.functions_of_alpha.noise import variance
+from verify.truth.functions_of_alpha.scenario import WITH_MAPS
 from verify.truth.stages import ExactSetting, evaluate, weights
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None and NODE is None, reason=NO_SCRIPT)

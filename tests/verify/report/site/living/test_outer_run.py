@@ -20,7 +20,7 @@ from tests.verify.report.site.living.page_script import NO_SCRIPT, NODE, ask, as
 from verify.report.site.living.erring_stages import StageText
 from verify.report.site.living.outer_run import LivingRun, outer_run
 from verify.report.site.living.states_of_alpha import NO_ERRORS, SIGMA
-from verify.truth import lower_level
+from verify.truth.lower_level import lower_level
 
 needs_a_script = pytest.mark.skipif(CHROMIUM is None and NODE is None, reason=NO_SCRIPT)
 ALPHAS = ("0.4", "0.1", "0.001")

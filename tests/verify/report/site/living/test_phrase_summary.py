@@ -9,7 +9,7 @@ import pytest
 from spec.claims import find
 from tests.verify.report.site.story_reports import failing
 from verify.report.findings.proven import standing_of
-from verify.report.site.added_hypotheses import RATES, hypothesis_texts
+from verify.report.site.causes.added_hypotheses import RATES, hypothesis_texts
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.counted_costs import Cost
 from verify.report.site.living.orders_table import NO_MAP, other_rows, reading_rows

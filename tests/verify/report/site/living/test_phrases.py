@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
-from spec.argument import load_argument, pieces
 from spec.claims import find
 from spec.reading import Reading, Sense, find_choice
+from spec.text.argument import load_argument, pieces
 from tests.verify.report.site.story_reports import failing
-from verify.report.site.failure_causes import cause_texts
+from verify.report.site.causes.failure_causes import cause_texts
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.phrases import ShownAlgorithms, lines_of, switches, tabs
 

@@ -1,0 +1,1 @@
+"""Numerical libraries as they are wanted: late, on one thread, for matrices of any size."""

@@ -1,0 +1,1 @@
+"""A problem solved: the run with its settings, and what its steps certify."""

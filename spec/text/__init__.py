@@ -1,0 +1,1 @@
+"""What the paper's text says, at which lines: its argument, its assertions, words quoted, an extract."""

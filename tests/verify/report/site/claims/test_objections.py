@@ -1,0 +1,87 @@
+"""The page of objections: each is answered by the run, or says that it is not."""
+
+from __future__ import annotations
+
+from spec.claims import find, premises_of
+from spec.text.assertions import IN_THE_TEXT, load_assertions
+from tests import kept
+from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
+from verify.report.site.all_pages import site_files
+from verify.report.site.claims.objections import FILE, refuted
+from verify.report.site.frame import SiteFrame
+
+
+def test_every_refutation_of_the_text_is_there_and_nothing_else() -> None:
+    made = list(refuted(SiteFrame.of(failing())))
+    assert "bias-bound/T1" in {one.entry.id for one in made}
+    assert all(one.found.status == "REFUTED" for one in made)
+    assert list(refuted(SiteFrame.of(holding()))) == []
+    assert FILE not in site_files(holding())
+
+
+def test_what_the_text_does_not_say_is_not_defended() -> None:
+    made = report([*both("bias-bound/from-two-lemmas", FELL, -2.0), *both("bias-bound/T1", FELL, -1.0)])
+    assert [one.entry.id for one in refuted(SiteFrame.of(made))] == ["bias-bound/T1"]
+
+
+def test_another_reading_that_was_not_run_leaves_its_objection_open() -> None:
+    # As `summarise` has it the row would not be REFUTED: these rows are made by hand.
+    made = report(both("bias-bound/T3", FELL, -2.0))
+    (one,) = refuted(SiteFrame.of(made))
+    assert not one.stands
+    # Made by hand they have no premises evaluated either.
+    assert {objection.says for objection in one.objections if not objection.answers} == {
+        "You read our words in a way that we did not mean.", "Your problem breaks what we assume.",
+    }  # fmt: skip
+    page = site_files(made)[FILE]
+    assert "Nothing in this run answers it." in page
+    assert "To 1 of them an objection is left" in page
+
+
+def test_each_other_reading_is_an_objection_with_where_it_fails_and_by_how_much() -> None:
+    others = [name for name in find("bias-bound/T3").literal_readings if name != "as-written"]
+    readings = [result("bias-bound/T3", name, FELL, 0.0) for name in others]
+    (one,) = refuted(SiteFrame.of(report([*both("bias-bound/T3", FELL, -2.0), *readings])))
+    said = {objection.says: objection.answers for objection in one.objections}
+    meant = {says: answers for says, answers in said.items() if says.startswith("We meant: ")}
+    assert len(meant) == len(others)
+    assert set(meant.values()) == {("Then it is refuted on toy1, ≈ α⁰ where O(α) is claimed.",)}
+    assert any("ỹ* and λ̃ maps of x" in says for says in meant)
+    # Choices that the formula's quantities hang on and that the statement does not offer: nothing changes with them.
+    hidden = [answers for says, answers in said.items() if says.startswith("You left out a choice")]
+    assert hidden
+    assert all("the same under each of its values" in answer for (answer,) in hidden)
+
+
+def test_in_a_run_what_stays_open_lacks_the_papers_words_or_premises_that_were_evaluated() -> None:
+    made = list(refuted(SiteFrame.of(kept.run(["bias-bound", "solution-error", "sfo-complexity"], profile="smoke"))))
+    assert {"bias-bound", "solution-error", "sfo-complexity"} <= {one.entry.id for one in made}
+    open_ones = {one.entry.id: [o.says for o in one.objections if not o.answers] for one in made if not one.stands}
+    assert open_ones["bias-bound/alpha-to-zero"] == ["We do not say that."]
+    assert open_ones["bias-bound/hessian-lipschitz"] == ["Your problem breaks what we assume."]
+    asserted = {full for one in load_assertions().assertions for full in {*one.covered_by} - {*one.beside}
+                if one.kind in IN_THE_TEXT and not one.granted}  # fmt: skip
+    for full, says in open_ones.items():
+        assert says in (["We do not say that."], ["Your problem breaks what we assume."])
+        if says == ["We do not say that."]:
+            assert full not in asserted
+        else:
+            assert premises_of(full)
+
+
+def test_where_it_stands_answers_nothing() -> None:
+    (one,) = (one for one in refuted(SiteFrame.of(report(both("bias-bound/alpha-to-zero", FELL, -2.0)))))
+    said = next(objection for objection in one.objections if objection.says == "We do not say that.")
+    assert said.answers == ()
+    assert any("hypothesis on α" in line for line in said.about)
+
+
+def test_one_that_holds_under_another_reading_is_not_refuted() -> None:
+    others = [name for name in find("bias-bound/T3").literal_readings if name != "as-written"]
+    readings = [result("bias-bound/T3", name, HELD, 2.0) for name in others]
+    made = report([*both("bias-bound/T3", FELL, -2.0), *readings])
+    assert list(refuted(SiteFrame.of(made))) == []
+
+
+def test_a_report_on_another_program_has_no_such_page() -> None:
+    assert FILE not in site_files(report(both("bias-bound/T3", FELL, -2.0), subject="pkg:Mine"))

@@ -1,0 +1,1 @@
+"""Estimates that a subject draws: samples of them, those that never differ, a second look."""

@@ -1,0 +1,1 @@
+"""Theorem on the total number of stochastic gradient calls."""

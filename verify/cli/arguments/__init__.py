@@ -1,0 +1,1 @@
+"""What each command takes, as data, and what is written on a command line, read."""

@@ -1,0 +1,1 @@
+"""Commands for whoever writes an implementation: its skeleton, its judgement, its files."""

@@ -1,0 +1,75 @@
+"""``f2csa conform``: judge another implementation and say what is wrong with it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+from spec.errors import InvalidInputError
+from verify.cli.arguments.conform_options import Conform
+from verify.cli.implementations.judge_process import follow_parent, is_apart, judge_apart, say_finished
+from verify.cli.output.console import ended_politely
+
+# What judges is imported where judging begins: a process that only starts another one needs nothing of it.
+
+
+def conform(asked: Conform) -> int:
+    """Judge, write the files, print the letter; returns the exit code.
+
+    A Python subject runs in a process of its own. With --in-process it runs in the one that judges, which is then not
+    this one; where it ends that, it is judged again apart.
+    """
+    asked = _of_settings(asked)
+    if (asked.python is None) == (asked.command is None):
+        given = "both" if asked.python else "neither"
+        raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
+    if asked.watch:
+        from verify.cli.implementations.conform_here import require_together
+        from verify.cli.implementations.watch import watch
+
+        require_together(asked)
+        return watch(asked, conform)
+    if asked.in_process and not is_apart():
+        with ended_politely():
+            code = judge_apart(["conform", *_spelled_out(asked)])
+        if code is not None:
+            return code
+        sys.stderr.write("f2csa: the subject ended the process it was judged in; judged again in one of its own\n")
+        asked = replace(asked, in_process=False)
+    from verify.cli.implementations.conform_here import judge_here
+
+    if not is_apart():
+        return judge_here(asked)
+    follow_parent()
+    try:
+        return judge_here(asked)
+    finally:
+        say_finished()
+
+
+def _of_settings(asked: Conform) -> Conform:
+    """The same, of the settings' subject where none is given, with what they say of it."""
+    from verify.cli.project import with_settings
+    from verify.subjects.loading import COMMAND, REFERENCE
+
+    if asked.python is not None and asked.command is not None:
+        return asked
+    named = asked.python if asked.command is None else f"{COMMAND}{asked.command}"
+    asked, found = with_settings(asked, named)
+    own = found.settings.subject
+    if named is not None or own is None or own == REFERENCE:
+        return asked
+    if own.startswith(COMMAND):
+        return replace(asked, command=own.removeprefix(COMMAND))
+    return replace(asked, python=own)
+
+
+def _spelled_out(asked: Conform) -> list[str]:
+    """The arguments that ask the same of another process."""
+    given = {name.replace("_", "-"): value for name, value in vars(asked).items() if name != "claims"}
+    given["json"] = given.pop("as-json")
+    spelled = []
+    for name, value in given.items():
+        every = value if isinstance(value, list) else [value]
+        spelled += [f"--{name}" if v is True else f"--{name}={v}" for v in every if v is not None and v is not False]
+    return [*spelled, "--", *(asked.claims or ())]

@@ -1,0 +1,157 @@
+"""``f2csa conform`` in this process: refuse what cannot be judged, judge, write the files, print the letter."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from typing import cast
+
+from spec.claims import ReadingName
+from spec.errors import InvalidInputError
+from spec.files import refuse_to_replace
+from spec.reading import NAMED
+from verify.campaign import run as campaign
+from verify.campaign.workers import Crew
+from verify.checks.measuring.case import ProfileName
+from verify.cli.arguments.conform_options import Conform
+from verify.cli.arguments.sources import read_numbers, require_one_of
+from verify.cli.output.ci_output import CiOutput
+from verify.cli.output.console import cores, ended_politely, plain_console, print_json, progress_bar
+from verify.cli.output.folder import FILES, require_folder, require_our_pages
+from verify.conformance import judge
+from verify.conformance.further_questions.own_problems import OwnProblem
+from verify.conformance.model import Conformance
+from verify.conformance.probes.pacing import ESTIMATES
+from verify.subjects import load_subject
+from verify.subjects.loading import COMMAND, end, load_apart
+from verify.subjects.time_limits import check_limit
+from verify.subjects.wire.guard import adopt_orphans
+
+TIME_LIMIT = 30.0
+"""Seconds one stage call may take unless another limit is given."""
+
+
+def judge_here(asked: Conform) -> int:
+    """Judge; returns the exit code.
+
+    Raises:
+        InvalidInputError: If something is asked for that cannot be done.
+    """
+    require_together(asked)
+    if not asked.self_test:
+        require_folder(asked.out)
+        for name in ("conform.json", *FILES):
+            refuse_to_replace(asked.out / name)
+        require_our_pages(asked.out)
+        seconds = judge.SECONDS if asked.seconds is None else asked.seconds
+        counts = (ESTIMATES if asked.estimates is None else asked.estimates, seconds)
+        jobs = 1 if asked.jobs is None else asked.jobs
+        judge.require_askable(asked.claims or (), asked.profile, jobs, counts, asked.time_limit)
+    return _judge(asked)
+
+
+def require_together(asked: Conform) -> None:
+    """Refuse options that say nothing together."""
+    if asked.x is not None and len(asked.x) != len(asked.problem or ()):
+        rule = f"must be given as often as --problem, {len(asked.problem or ())} times"
+        raise InvalidInputError("--x", rule, len(asked.x))
+    if asked.trace and asked.command is not None:
+        raise InvalidInputError("--trace", "must go with --python: it reads Python source")
+    if asked.force and asked.save_cases is None:
+        raise InvalidInputError("--force", "must go with --save-cases")
+    require_one_of("--reading", asked.reading, NAMED)
+    _ = _own_problems(asked)
+    if asked.watch and asked.as_json:
+        raise InvalidInputError("--watch", "must not go with --json")
+    judging = {
+        "--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases, "--sarif": asked.sarif,
+        "--exitfirst": asked.exitfirst, "--trace": asked.trace,
+    }  # fmt: skip
+    for name, given in judging.items():
+        if asked.self_test and given:
+            raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
+
+
+def _own_problems(asked: Conform) -> list[OwnProblem]:
+    sources = asked.problem or []
+    points: list[str | None] = [None] * len(sources) if asked.x is None else [*asked.x]
+    return [
+        OwnProblem.read(source, None if x is None else read_numbers(x.strip().strip("[]()"), "--x"))
+        for source, x in zip(sources, points, strict=True)
+    ]
+
+
+def _judge(asked: Conform) -> int:
+    check_limit(asked.time_limit)
+    adopt_orphans()
+    if asked.python is not None and asked.in_process:
+        with Crew(asked.python, seconds=asked.time_limit, in_process=True):
+            pass  # one that ends its process while it is loaded, or hangs, is refused here
+    if asked.self_test:
+        return _self_test(asked)
+    name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"
+    problems = _own_problems(asked)
+    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
+    with progress_bar(quiet=asked.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
+        found = judge.conform(
+            name, claims=asked.claims or (), out=asked.out, progress=progress, problems=problems,
+            # Any text may stand on a command line; other names are refused by whom they are passed to.
+            profile=cast(ProfileName, asked.profile), reading=cast(ReadingName, asked.reading),
+            save_cases=asked.save_cases, force=asked.force,
+            in_process=asked.in_process,
+            seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
+            jobs=cores() if asked.jobs is None else asked.jobs,
+            estimates=ESTIMATES if asked.estimates is None else asked.estimates,
+            seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
+            time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit, exitfirst=asked.exitfirst,
+            trace=asked.trace and (_silent if asked.quiet else _say),
+        )  # fmt: skip
+    ci_output.conformance(found)
+    if asked.as_json:
+        print_json(found.content())
+        return found.exit_code
+    files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
+    for text in (*_told(found, quiet=asked.quiet), f"{found.seconds:.0f} s; everything: {files}"):
+        plain_console().print(text, markup=False, soft_wrap=True)
+    return found.exit_code
+
+
+def _say(text: str) -> None:
+    """What is looked for, while it is."""
+    sys.stderr.write(f"f2csa: {text}\n")
+
+
+def _silent(text: str) -> None:
+    """Nothing."""
+
+
+def _told(found: Conformance, *, quiet: bool) -> list[str]:
+    """The letter; quietly, findings and faults, one line each, and its first line, which sums up."""
+    if not quiet:
+        return [f"{found}\n"]
+    lines = [f"finding: {line}" for line in found.findings] + [f"fault: {line}" for line in found.faults]
+    return [*lines, str(found).partition("\n")[0]]
+
+
+def _self_test(asked: Conform) -> int:
+    """Whether calls and answers have the right form; says nothing about their values."""
+    lines: list[tuple[str, bool | None, str]]
+    if asked.command is not None:
+        from verify.subjects.wire.self_test import run_self_test
+
+        limit = {} if asked.time_limit is None else {"seconds": asked.time_limit}
+        lines = [(line.check, line.ok, line.line) for line in run_self_test(asked.command, **limit)]
+    else:
+        subject = (load_subject if asked.in_process else load_apart)(str(asked.python), time_limit=asked.time_limit)
+        try:
+            lines = judge.run_self_test(subject)
+        finally:
+            end(subject)
+    marks = {True: "ok  ", False: "FAIL", None: "-   "}
+    for check, ok, line in lines:
+        if asked.quiet and ok is not False:
+            continue
+        sys.stdout.write(f"{marks[ok]}  {check}: {line}\n")
+    # What offers nothing has shown nothing.
+    tried = [ok for _, ok, _ in lines if ok is not None]
+    return 0 if tried and all(tried) else 3

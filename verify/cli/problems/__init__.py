@@ -1,0 +1,1 @@
+"""Commands on single problems: one point, a whole solve, an experiment, the atlas."""

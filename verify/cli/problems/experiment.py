@@ -1,0 +1,96 @@
+"""``f2csa experiment``: an experiment's cells performed or taken up again, then its page and its data."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+
+from spec.errors import InvalidInputError
+from spec.files import refuse_to_replace, write_files
+from verify.campaign.run import environment
+from verify.cli.arguments import experiment_options
+from verify.cli.arguments.sources import require_at_least
+from verify.cli.output.console import cores, ended_politely, memory, plain_console, print_json, progress_bar
+from verify.cli.output.folder import require_folder
+from verify.experiments.model import Experiment, Size
+from verify.experiments.work_cells import Bench
+
+SHARE = 0.6
+"""Of the machine's memory, what an experiment may take unasked."""
+
+
+def convergence(asked: experiment_options.Convergence) -> None:
+    """Loss and stationarity over calls and over seconds."""
+    _run("convergence", asked)
+
+
+def scaling(asked: experiment_options.Scaling) -> None:
+    """Work and time as the dimension grows."""
+    from verify.experiments.scaling import LEAST_LARGEST, largest_within
+
+    if asked.largest is not None:
+        require_at_least("--largest", asked.largest, LEAST_LARGEST)
+    _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
+
+
+def board(asked: experiment_options.BoardOptions) -> None:
+    """Time to an error of the hypergradient, entrant by entrant."""
+    from verify.experiments.answers.board_field import field_of
+    from verify.experiments.hypergradient_board import LEAST_LARGEST
+
+    if asked.largest is not None:
+        require_at_least("--largest", asked.largest, LEAST_LARGEST)
+    elsewhere = tuple(asked.entrant or ())
+    field_of(elsewhere)  # refused before any work is done
+    _run("board", asked, module="hypergradient_board", largest=asked.largest, elsewhere=elsewhere)
+
+
+def kinks(asked: experiment_options.Kinks) -> None:
+    """Where rows switch on and off."""
+    _run("kinks", asked, module="across_kinks")
+
+
+def _run(name: str, asked: experiment_options.ExperimentOptions, *, module: str = "", **further: object) -> None:
+    require_at_least("--seed", asked.seed, 0)
+    jobs = cores() if asked.jobs is None else asked.jobs
+    require_at_least("--jobs", jobs, 1)
+    _require_ours(asked.out, name)
+    size: Size = "quick" if asked.quick else "whole"
+    header = {"experiment": name, "size": size, "seed": asked.seed, "environment": environment()}
+    started = time.perf_counter()
+    with ended_politely(), progress_bar() as show:
+        bench = Bench(asked.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=asked.resume, show=show)
+        experiment = import_module(f"verify.experiments.{module or name}")
+        found: Experiment = experiment.run(bench, size, asked.seed, **further)
+    found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
+    _write(found, asked, bench.reused)
+
+
+def _require_ours(out: Path, name: str) -> None:
+    """Refuse a folder that holds somebody else's file under one of our names, before any work is done."""
+    require_folder(out)
+    for path in (out / f"{name}.{ending}" for ending in ("json", "html", "csv", "cells.jsonl")):
+        if path.exists() and not path.is_file():
+            raise InvalidInputError("--out", f"must hold no folder, pipe or device named {path.name}", str(out))
+    for ending in ("json", "html"):
+        refuse_to_replace(out / f"{name}.{ending}")
+    # A table of numbers says nothing of who wrote it; ours has its JSON beside it.
+    if (out / f"{name}.csv").exists() and not (out / f"{name}.json").exists():
+        raise InvalidInputError("--out", f"must not hold a {name}.csv without its {name}.json: move it", str(out))
+
+
+def _write(found: Experiment, asked: experiment_options.ExperimentOptions, reused: int) -> None:
+    from verify.report.formats.experiment_page import files
+
+    paths = write_files(asked.out, files(found))
+    if asked.as_json:
+        print_json(found.model_dump(mode="json", by_alias=True))
+        return
+    console = plain_console()
+    for said in (found.lead, *found.sentences, *(f"{f.statement}: {f.sentence}" for f in found.findings)):
+        console.print(said, markup=False)
+    page = next(path for path in paths if path.suffix == ".html")
+    kept = f"; {reused} finished cells were there" if reused else ""
+    sys.stderr.write(f"{found.seconds:.0f} s{kept}; page: {page}\n")

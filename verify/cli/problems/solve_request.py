@@ -1,0 +1,314 @@
+"""What ``f2csa solve`` was asked, read and checked before any work; on ``--resume`` held against the trace's header."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NoReturn, TypeVar, get_args
+
+import numpy as np
+
+from f2csa_ref.accuracy.wanted_error import Accuracy
+from f2csa_ref.baselines.methods import (
+    MethodName,
+    Wishes,
+    require_granted,
+    require_method,
+    require_used,
+)
+from f2csa_ref.certificate.map_constants import Assumed
+from f2csa_ref.solver.schedules import ConstantName, ScheduleName
+from f2csa_ref.whole_solve.solve import Setting
+from spec import InvalidInputError, Reading
+from spec.exact import parse_entry
+from verify.cli.arguments import options
+from verify.cli.arguments.sources import (
+    read_alpha,
+    read_box,
+    read_point,
+    read_positive,
+    read_reading,
+    require_at_least,
+    require_one_of,
+)
+
+T = TypeVar("T")
+Ends = tuple[tuple[float, ...], tuple[float, ...]]
+CONSTANTS: dict[ConstantName, str] = {
+    "lipschitz_F": "lipschitz", "gap": "gap", "bias": "bias", "variance": "variance",
+}  # fmt: skip
+"""What a schedule rests on, and the option that gives it."""
+BELIEVED = ("L_y", "f_xy", "g_xy", "variance", "holder")
+"""Of a problem, what --assume may state."""
+LEVEL = 0.95
+"""Probability of a bound with noise, where none was given."""
+RADIUS = 0.1
+"""Of the Goldstein ball, where none was given."""
+EXCLUDED = ("alpha", "samples", "bias", "variance")
+"""Options that --error chooses by itself."""
+OF_RUN = ("alpha", "radius", "samples", "eta", "block_length", "blocks", "seed", "output", "oracle", "reading")
+"""Options of a run that a header holds as they were given."""
+
+
+@dataclass(frozen=True)
+class SolveRequest:
+    """The options of a run as values; ``None`` where one was not given, so that a default contradicts nothing.
+
+    ``x_0`` (n,) lies within the ``ends`` of X.
+    """
+
+    method: MethodName
+    wishes: Wishes
+    constants: Mapping[ConstantName, float]
+    schedule: ScheduleName | None
+    calls: int | None
+    alpha: float | None
+    radius: float | None
+    reading: Reading | None
+    oracle: str | None
+    samples: int | None
+    block_length: int | None
+    blocks: int | None
+    eta: float | None
+    seed: int | None
+    output: str | None
+    accuracy: Accuracy | None
+    x_0: tuple[float, ...] | None
+    ends: Ends | None
+
+
+def given_or(value: T | None, default: T) -> T:
+    """The value, or what stands for it where none was given."""
+    return default if value is None else value
+
+
+def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> SolveRequest:
+    """What was asked, for a problem of so many variables; of this method and at this radius where none was given.
+
+    Raises:
+        InvalidInputError: If an option breaks its rule, or is one that the method or the schedule does not use.
+    """
+    name = require_method(given_or(asked.method, method))
+    own_radius = None if asked.radius is None else _positive(asked.radius, "--radius")
+    wishes = _wishes(asked, name, given_or(own_radius, radius))
+    for option in ("oracle", "reading", "choose", "alpha", "eta", "samples"):
+        if (value := getattr(asked, option)) not in (None, []):
+            require_used(name, option, value)
+    for option, least in (("seed", 0), ("calls", 1), ("block_length", 1), ("blocks", 1)):
+        require_at_least(_dashed(option), getattr(asked, option), least)
+    if asked.output is not None:
+        require_one_of("--output", asked.output, ("uniform", "smallest"))
+    if asked.oracle is not None:
+        require_one_of("--oracle", asked.oracle, ("plain", "fast", "first-order"))
+    if asked.samples is not None and not 1 <= asked.samples <= 10**9:
+        raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
+    if asked.eta is not None and not (0 < asked.eta < math.inf):
+        raise InvalidInputError("--eta", "must be > 0 and finite", asked.eta)
+    accuracy = _accuracy(asked, name)
+    chosen = asked.reading is not None or asked.choose
+    ends = _box(asked, n)
+    return SolveRequest(
+        method=name, wishes=wishes, constants=_constants(asked), schedule=_schedule(asked, name), calls=asked.calls,
+        alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=own_radius,
+        reading=read_reading(given_or(asked.reading, "repaired"), asked.choose) if chosen else None,
+        oracle=asked.oracle, samples=asked.samples, block_length=asked.block_length, blocks=asked.blocks,
+        eta=asked.eta, seed=asked.seed, output=asked.output, accuracy=accuracy,
+        x_0=None if asked.x is None else start_of(read_point(asked.x, None, n), ends), ends=ends,
+    )  # fmt: skip
+
+
+def start_of(point: Sequence[Fraction | float], ends: Ends | None) -> tuple[float, ...]:
+    """A start in doubles, within X."""
+    x_0 = np.array([float(value) for value in point])
+    return tuple((x_0 if ends is None else np.clip(x_0, *ends)).tolist())
+
+
+def _dashed(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _positive(text: str, argument: str) -> float:
+    value = float(read_positive(text, argument))
+    if not (0 < value < math.inf):
+        raise InvalidInputError(argument, "must stay > 0 and finite in doubles", text)
+    return value
+
+
+def _accuracy(asked: options.Solve, method: MethodName) -> Accuracy | None:
+    """The error wanted of each answer; refused with what it chooses, and where nothing is certified."""
+    if asked.error is None:
+        for option in ("level", "assume"):
+            if (value := getattr(asked, option)) not in (None, []):
+                raise InvalidInputError(_dashed(option), "must go with --error", value)
+        return None
+    error = _positive(asked.error, "--error")
+    require_used(method, "error", asked.error)
+    for option in EXCLUDED:
+        if getattr(asked, option) is not None:
+            rule = "chooses alpha, the stops and N_g, and bounds bias and variance"
+            raise InvalidInputError(_dashed(option), f"must be left out with --error, which {rule}")
+    if any(text.startswith("inner_stop=") for text in asked.choose or ()):
+        raise InvalidInputError("--choose", "must leave out inner_stop with --error, which chooses the stop")
+    if asked.oracle not in (None, "plain"):
+        raise InvalidInputError("--oracle", "must be plain with --error: no other is certified", asked.oracle)
+    level = LEVEL if asked.level is None else _positive(asked.level, "--level")
+    if level >= 1:
+        raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
+    return Accuracy(error, Assumed(level=level, **_assumed(asked)))
+
+
+def _assumed(asked: options.Solve) -> dict[str, Any]:
+    """What a certificate is to believe, by name."""
+    believed: dict[str, Any] = {}
+    for text in asked.assume or ():
+        name, equals, value = text.partition("=")
+        if not equals or name not in BELIEVED:
+            raise InvalidInputError("--assume", f"must be NAME=VALUE, NAME one of {', '.join(BELIEVED)}", text)
+        numbers = [float(parse_entry(part.strip(), "--assume")) for part in value.split(",")]
+        if len(numbers) != (2 if name == "holder" else 1):
+            raise InvalidInputError("--assume", "must be holder=H,S, or one number for the others", text)
+        believed[name] = tuple(numbers) if name == "holder" else numbers[0]
+    try:
+        Assumed(**believed)
+    except InvalidInputError as error:
+        raise InvalidInputError("--assume", f"{error.argument.removeprefix('certify.')} {error.rule}") from None
+    return believed
+
+
+def _wishes(asked: options.Solve, method: MethodName, radius: float) -> Wishes:
+    """What was asked of the method's own parameters, each checked on its own."""
+    read: dict[str, Any] = {name: _positive(text, _dashed(name))
+                            for name in ("step_size", "momentum", "perturbation", "smoothing")
+                            if (text := getattr(asked, name)) is not None}  # fmt: skip
+    for name, allowed in (("decay", ("constant", "square-root", "harmonic")),
+                          ("linear_algebra", ("naive", "standard", "best", "cg"))):  # fmt: skip
+        word = getattr(asked, name)
+        if word is not None:
+            read[name] = require_one_of(_dashed(name), word, allowed)
+    wishes = Wishes(**read, epsilon=None if asked.epsilon is None else _positive(asked.epsilon, "--epsilon"))
+    require_granted(method, wishes)
+    if wishes.momentum is not None and not wishes.momentum < 1:
+        raise InvalidInputError("--momentum", "must be < 1", asked.momentum)
+    if wishes.smoothing is not None and not wishes.smoothing < radius:
+        raise InvalidInputError("--smoothing", f"must be below the radius {radius:g}", asked.smoothing)
+    return wishes
+
+
+def _schedule(asked: options.Solve, method: MethodName) -> ScheduleName | None:
+    """The schedule's name; refused with a target or a number of calls that it does not take."""
+    if asked.schedule is not None:
+        require_one_of("--schedule", asked.schedule, get_args(ScheduleName))
+    schedule: Any = given_or(asked.schedule, "budget")
+    if schedule == "budget":
+        if asked.epsilon is not None and not method.startswith("dsblo"):
+            rule = f"is for --schedule repaired or paper, and for dsblo, not {method} on a budget"
+            raise InvalidInputError("--epsilon", rule, asked.epsilon)
+    elif asked.calls is not None:
+        raise InvalidInputError("--calls", f"is for --schedule budget only, not {schedule}", asked.calls)
+    elif asked.epsilon is None:
+        raise InvalidInputError("--epsilon", f"is required for the {schedule} schedule")
+    return None if asked.schedule is None else schedule
+
+
+def _constants(asked: options.Solve) -> dict[ConstantName, float]:
+    given: dict[ConstantName, float] = {}
+    for name, option in CONSTANTS.items():
+        text = getattr(asked, option)
+        if text is None:
+            continue
+        value = float(parse_entry(text, _dashed(option)))
+        if not 0 <= value < math.inf or (option == "lipschitz" and not value):
+            raise InvalidInputError(_dashed(option), f"must be {'> 0' if option == 'lipschitz' else '>= 0'}", text)
+        given[name] = value
+    return given
+
+
+def _box(asked: options.Solve, n: int) -> Ends | None:
+    box = read_box(asked.project_onto, n, "--project-onto")
+    if box is None:
+        return None
+    (lower, upper) = (tuple(missing if value is None else float(value) for value in part)
+                      for part, missing in zip(box, (-math.inf, math.inf), strict=True))  # fmt: skip
+    return lower, upper
+
+
+def require_agreement(asked: options.Solve, setting: Setting) -> None:
+    """Refuse whatever was given and contradicts the header of the run that goes on.
+
+    Raises:
+        InvalidInputError: On the first such option, or one that breaks its own rule.
+    """
+    recorded = _recorded(setting)
+    if asked.method is not None and require_method(asked.method) != recorded["method"]:
+        _refuse("method", asked, recorded["method"])
+    wanted = wanted_of(asked, len(setting.x_0), recorded["method"], recorded["radius"])
+    for option in OF_RUN:
+        value = getattr(wanted, option)
+        if value is not None and value != recorded[option]:
+            given = "choose" if option == "reading" and asked.reading is None else option
+            _refuse(given, asked, "another reading" if option == "reading" else recorded[option])
+    _require_accuracy(asked, wanted.accuracy, setting.accuracy)
+    for name, value in wanted.constants.items():
+        if value != getattr(setting.constants, name):
+            _refuse(CONSTANTS[name], asked, getattr(setting.constants, name))
+    _require_wishes(asked, wanted.wishes, setting)
+    _require_length(asked, wanted, setting)
+    if wanted.ends is not None and wanted.ends != setting.project_onto:
+        _refuse("project_onto", asked, setting.project_onto)
+    x_0 = wanted.x_0
+    if x_0 is not None and start_of(x_0, setting.project_onto) != setting.x_0:
+        _refuse("x", asked, setting.x_0)
+
+
+def _require_accuracy(asked: options.Solve, wanted: Accuracy | None, recorded: Accuracy | None) -> None:
+    if wanted is None:
+        return
+    if recorded is None or wanted.error != recorded.error:
+        _refuse("error", asked, "without --error" if recorded is None else recorded.error)
+    for name, value in _assumed(asked).items():
+        if getattr(recorded.assumed, name) != value:
+            _refuse("assume", asked, f"{name} = {getattr(recorded.assumed, name)}")
+    if asked.level is not None and wanted.assumed.level != recorded.assumed.level:
+        _refuse("level", asked, recorded.assumed.level)
+
+
+def _recorded(setting: Setting) -> dict[str, Any]:
+    """Of a header, by option, what :data:`OF_RUN` lists."""
+    method, outer = setting.method, setting.outer
+    fast = "first-order" if setting.oracle.lower_level == "first-order" else "fast"
+    return {
+        "method": "dsblo-2" if getattr(method, "option", "I") == "II" else method.name,
+        "oracle": fast if getattr(method, "fast", False) else "plain", "alpha": setting.alpha,
+        "radius": outer.goldstein_radius, "samples": setting.oracle.N_g, "eta": outer.eta, "block_length": outer.M,
+        "blocks": outer.K, "seed": setting.seed, "output": setting.output, "reading": setting.reading,
+    }  # fmt: skip
+
+
+def _require_wishes(asked: options.Solve, wishes: Wishes, setting: Setting) -> None:
+    for name, value in vars(wishes).items():
+        if value is None or name == "epsilon":
+            continue
+        kept = getattr(setting.method, {"momentum": "beta"}.get(name, name), None)
+        if name == "step_size" and kept is None:
+            kept = 1 / getattr(setting.method, "gamma_2", math.inf)
+            value = 1 / (1 / value)  # as the run inverted it
+        if kept != value:
+            _refuse(name, asked, kept)
+
+
+def _require_length(asked: options.Solve, wanted: SolveRequest, setting: Setting) -> None:
+    """Calls within a block of the run's, and the target that its schedule was made for."""
+    outer, by_hand = setting.outer, wanted.block_length is not None or wanted.blocks is not None
+    if wanted.calls is not None and not by_hand and not outer.T <= wanted.calls < outer.T + outer.M:
+        _refuse("calls", asked, outer.T)
+    epsilon = wanted.wishes.epsilon
+    if epsilon is not None and wanted.schedule in ("repaired", "paper") and epsilon != outer.epsilon:
+        _refuse("epsilon", asked, outer.epsilon)
+
+
+def _refuse(option: str, asked: options.Solve, recorded: object) -> NoReturn:
+    shown = f"{recorded:.6g}" if isinstance(recorded, float) else recorded
+    rule = f"must be the run's that goes on, {shown}"
+    raise InvalidInputError(_dashed(option), rule, getattr(asked, option))

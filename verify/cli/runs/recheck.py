@@ -1,0 +1,36 @@
+"""``f2csa recheck``: a report's verdicts decided again from its evidence and certificates."""
+
+from __future__ import annotations
+
+import sys
+
+from spec.errors import InvalidInputError
+from verify.campaign.baseline.storage import load_report
+from verify.campaign.recheck.rechecking import recheck as decide_again
+from verify.campaign.run import environment
+from verify.cli.arguments import options
+from verify.cli.output.console import print_json, printable, progress_bar
+
+PACKAGE = "f2csa-verify"
+
+
+def recheck(asked: options.Recheck) -> int:
+    """Print every refusal and what could not be decided again; returns the exit code, 1 where anything is refused."""
+    report = load_report(asked.report, "REPORT", "decide its verdicts again")
+    mine, theirs = environment()[PACKAGE], report.environment.get(PACKAGE)
+    if theirs != mine:
+        raise InvalidInputError("REPORT", f"must be of version {mine}, which knows what it says", theirs)
+    if not report.has_verdicts:
+        raise InvalidInputError("REPORT", "must hold at least one verdict", str(asked.report))
+    with progress_bar() as progress:
+        found = decide_again(report, progress)
+    if asked.as_json:
+        refused = [{"where": one.where, "field": one.field, "rule": one.rule} for one in found.refusals]
+        print_json(
+            {"verdicts": found.verdicts, "certificates": found.certificates, "refused": refused, "notes": found.notes}
+        )
+    else:
+        lines = [f"refused: {one}" for one in found.refusals] + [f"not decided again: {line}" for line in found.notes]
+        for line in [*lines, found.said]:
+            sys.stdout.write(printable(line) + "\n")
+    return 1 if found.refusals else 0

@@ -1,0 +1,101 @@
+"""``f2csa soak``: statements on ever more drawn problems, and the smallest problem of each finding."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+
+from spec.errors import InvalidInputError
+from verify.campaign import run as campaign
+from verify.campaign.soak.model import FILE, DrawFinding, SoakReport
+from verify.campaign.soak.soaking import Soak
+from verify.campaign.store.shards import Shard
+from verify.checks.measuring.case import find_profile
+from verify.cli.arguments import store_options
+from verify.cli.arguments.sources import require_at_least, require_one_of
+from verify.cli.output.ci_output import CiOutput
+from verify.cli.output.console import cores, ended_politely, print_json_text, printable, progress_bar
+from verify.report.model import NAMED
+from verify.report.wording import counted
+from verify.subjects.loading import REFERENCE
+
+UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+LONGEST = 366 * 86400
+
+
+def soak(asked: store_options.SoakOptions) -> int:
+    """Ask, shrink, say what was found; returns the exit code."""
+    require_at_least("--draws", asked.draws, 1)
+    seconds = None if asked.duration is None else seconds_of(asked.duration)
+    if seconds is not None and asked.draws is not None:
+        raise InvalidInputError("--for", "must not be given together with --draws: one of them says when it ends")
+    if asked.shard is not None and asked.draws is None:
+        raise InvalidInputError("--shard", "must go with --draws: it is a share of so many", asked.shard)
+    if not 0 <= asked.shrinking <= LONGEST:
+        raise InvalidInputError("--shrinking", f"must be >= 0 and at most {LONGEST}", asked.shrinking)
+    CiOutput(asked.annotations, None, as_json=asked.as_json)  # whatever a subject says is no workflow command
+    started = time.monotonic()
+    what = Soak(
+        out=asked.out, subject=asked.subject or REFERENCE, claims=tuple(asked.claims or ()),
+        readings=tuple(require_one_of("--reading", name, NAMED) for name in asked.reading or NAMED),
+        profile=find_profile(asked.profile or "full").name,
+        seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed, draws=asked.draws, seconds=seconds,
+        shard=None if asked.shard is None else Shard.parse(asked.shard),
+        jobs=cores() if asked.jobs is None else asked.jobs, executor=asked.executor, time_limit=asked.time_limit,
+        in_process=asked.in_process, fresh=asked.fresh, shrinking=asked.shrinking,
+    )  # fmt: skip
+    with progress_bar(quiet=asked.quiet, seconds=seconds) as progress, ended_politely(), redirect_stdout(sys.stderr):
+        found, interrupted = what.carried_out(progress)
+    if asked.as_json:
+        print_json_text(found.model_dump_json(by_alias=True, indent=1))
+    else:
+        for line in lines(found, time.monotonic() - started, f"{asked.out / FILE}"):
+            sys.stdout.write(printable(line) + "\n")
+    if seconds is not None and not found.has_whole_draw:
+        sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
+        return max(3, found.exit_code)
+    # Where neither count nor time is given, to be ended is how it ends.
+    return 3 if interrupted and (asked.draws is not None or seconds is not None) else found.exit_code
+
+
+def seconds_of(text: str, argument: str = "--for") -> float:
+    """A duration such as ``90``, ``90s``, ``1.5h``, in seconds."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)([smhd]?)", text.strip(), re.ASCII)
+    seconds = 0.0 if found is None else float(found[1]) * UNITS[found[2]]
+    if not 0 < seconds <= LONGEST:
+        raise InvalidInputError(argument, "must be a time > 0 and at most a year, such as 90s, 20m, 8h or 2d", text)
+    return seconds
+
+
+def lines(found: SoakReport, seconds: float, file: str) -> Iterator[str]:
+    """What a soak came to, in words."""
+    for finding in found.findings:
+        yield from _told(finding)
+    whole = "" if found.complete else " at most: it ended before all were asked about"
+    families = counted(len(found.verdicts), "family", "families")
+    problems = f"{counted(found.draws, 'problem')} of each of {families}{whole}"
+    yield f"{problems}; {found.results:,} result{'' if found.results == 1 else 's'} of {found.subject}"
+    totals: dict[str, int] = {}
+    for counts in found.verdicts.values():
+        for verdict, count in counts.items():
+            totals[verdict] = totals.get(verdict, 0) + count
+    yield ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(totals.items()))
+    if not found.results:
+        yield "nothing was asked: no success"
+    elif found.findings:
+        yield f"{counted(len(found.findings), 'finding')}, each with the command that repeats it"
+    else:
+        yield "no fault, and no refutation that the record does not have"
+    yield f"{seconds:.0f} s; {file}"
+
+
+def _told(finding: DrawFinding) -> Iterator[str]:
+    kind = "fault" if finding.outcome == "FAULT" else "refuted"
+    yield f"{kind}: {finding.claim} [{finding.reading}] on {counted(finding.draws, 'draw')}, first {finding.first}"
+    yield f"  {finding.sentence}"
+    if finding.instance:
+        yield f"  smallest: n = {finding.n}, m = {finding.m}, p = {finding.p}: {finding.instance}"
+    yield f"  {finding.command}"

@@ -1,0 +1,331 @@
+"""``f2csa verify`` and ``baseline``: run checks, write the report, and hold it against what is on record."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import sys
+import time
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spec.errors import InvalidInputError
+from spec.expectations import reason_of
+from spec.files import refuse_to_replace, write_files
+from spec.settings import FoundSettings
+from verify.campaign import run as campaign
+from verify.campaign.baseline.comparison import Comparison
+from verify.campaign.baseline.judging import judge
+from verify.campaign.baseline.model import Baseline, Selection, replay
+from verify.campaign.baseline.moved import render_comment
+from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
+from verify.campaign.baseline.storage import store as keep
+from verify.campaign.plan import Task, plan
+from verify.campaign.store.database import NAME as STORE
+from verify.campaign.store.dependencies import installed
+from verify.campaign.store.kept_results import Store
+from verify.campaign.store.shards import Shard
+from verify.checks.measuring.case import find_profile
+from verify.cli.arguments import options
+from verify.cli.output.ci_output import CiOutput
+from verify.cli.output.console import cores, ended_politely, print_json_text, printable, progress_bar
+from verify.cli.output.folder import folder_for, holds_complete
+from verify.cli.project import lists_of, settings_of, with_settings
+from verify.cli.runs.run_summary import (
+    NONE_HOLDS,
+    NOTHING,
+    Ending,
+    FirstBad,
+    causes,
+    require_seconds,
+    show,
+    with_causes,
+    words_of,
+)
+from verify.cli.runs.unchanged_run import FILES, are_there, digest, remember
+from verify.report.formats import times
+from verify.report.report_files import Report, render_json, write
+from verify.report.wording import counted
+from verify.subjects.loading import REFERENCE
+
+
+def verify(asked: options.Verify, key: str, started: float) -> int:
+    """Run, write the files, print the summary; returns the exit code.
+
+    Args:
+        asked: The command.
+        key: What :func:`verify.cli.runs.unchanged_run.about` says of it.
+        started: When it began, by :func:`time.monotonic`.
+    """
+    gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
+    own_baseline = asked.baseline is not None
+    asked, settings = with_settings(asked, asked.subject)
+    lists = lists_of(settings, asked.xfails_file, asked.skips_file)
+    if settings.is_of_another and (asked.quiet or asked.as_json):
+        sys.stderr.write(f"f2csa: {lists.said}\n")
+    subject, profile = _whom(asked), _profile(asked)
+    shard = None if asked.shard is None else Shard.parse(asked.shard)
+    record_to = _record_to(asked)
+    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
+    require_seconds(asked.causes)
+    named = "--baseline" if own_baseline else f"{settings.source} baseline"
+    if not own_baseline and asked.baseline is not None and not asked.baseline.exists():
+        raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(asked.baseline))
+    on_record = load(asked.baseline, named) if asked.baseline is not None else None
+    selection = selected(asked)
+    folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
+    compared = None if on_record is None else selection.narrow(on_record)
+    if on_record is not None and compared is None and not own_baseline and (asked.claims or asked.instance):
+        # A part that the settings' baseline holds nothing of is compared with what ships, and that is said.
+        on_record = None
+        lists = lists._replace(said=f"{lists.said}; {asked.baseline} holds nothing of this part: not compared with it")
+    if compared is not None and all(reason_of(lists.skips, **entry.named) for entry in compared.results):
+        raise InvalidInputError(
+            named, "must hold a result of what is to be run; the skips leave none", str(asked.baseline)
+        )
+    if on_record is not None and compared is None:
+        # Compared with nothing, nothing would ever differ.
+        raise InvalidInputError(named, "must hold a result of what is to be run; none is", str(asked.baseline))
+    store = asked.out / STORE
+    record = None if on_record is None else on_record.verdicts
+    held = shipped_record() if record is None else record
+    first = FirstBad(held, lists.expected_failures) if asked.exitfirst else None
+    report = watched(
+        selection, jobs=asked.jobs, subject=subject, profile=profile, seed=asked.seed, effort=asked.effort,
+        noise=asked.noise, draws=asked.draws, skips=lists.skips, expected_failures=lists.expected_failures, store=store,
+        resume=asked.resume, fresh=asked.fresh, shard=shard,
+        time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor, record=record, until=first,
+        quiet=asked.quiet,
+    )  # fmt: skip
+    if compared is not None and not compared.verdicts_only:
+        dropped, report = report.changes, judge(report, compared)[0]
+        report = report.model_copy(update={"changes": (*dropped, *report.changes)})
+    if shard is not None:
+        # Which results are its own was not known before.
+        folder = folder_for(asked.out, [result.key for result in report.results])
+    if shard is None and not (asked.quiet or asked.as_json):
+        report = with_causes(report, asked.causes, asked.time_limit)
+    # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
+    files = _digest_of(report)
+    paths = [] if not report.complete and holds_complete(folder) else written(report, files, folder, store)
+    judged = report.has_verdicts and not report.nothing_compared
+    if record_to is not None and report.complete and judged:
+        keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
+    ci_output.report(report)
+    stopped_at = None if first is None or report.complete else first.result
+    if asked.as_json:
+        print_json_text(render_json(report))
+    else:
+        if folder != asked.out:
+            beyond = f"{asked.out} holds results beyond these and was left as it is"
+            report = report.after(report.kept, (*report.notices, beyond))
+        if lists.said:
+            report = report.after(report.kept, (*report.notices, lists.said))
+        ending = Ending(paths, folder, time.monotonic() - started, stopped_at)
+        show(report, ending, quiet=asked.quiet, table=asked.table)
+        if folder == asked.out:
+            again = report.after(len(report.results), [lists.said] if lists.said else [])
+            remember(report, words_of(again, ending, quiet=asked.quiet), key, folder, files)
+    return report.exit_code if stopped_at is None else 3 if report.faults else 1
+
+
+def _whom(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
+    return REFERENCE if asked.subject is None else asked.subject
+
+
+def _profile(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
+    return "ci" if asked.profile is None else asked.profile
+
+
+RECORD_TO = "--record-to"
+"""The option's name in errors."""
+
+
+def _record_to(asked: options.Verify) -> Path | None:
+    """The file to write the verdicts found to; refused, before any run, where it holds anything else."""
+    if asked.record is not None:
+        if asked.record_to is not None:
+            raise InvalidInputError("--record", f"must not be given together with {RECORD_TO}, its new name")
+        sys.stderr.write(f"f2csa: --record writes its file; {RECORD_TO} is its new name\n")
+    path = asked.record_to or asked.record
+    if path is None and asked.force:
+        raise InvalidInputError("--force", f"must go with {RECORD_TO}")
+    if path is not None:
+        refuse_to_overwrite(path, force=asked.force, argument=RECORD_TO)
+    return path
+
+
+def _digest_of(report: Report) -> str:
+    """Of a report and of the code that writes its files."""
+    return hashlib.sha256(f"{installed().whole} {render_json(report)} {report.letter or ''}".encode()).hexdigest()
+
+
+def written(report: Report, about: str, folder: Path, store: Path) -> list[Path]:
+    """Write the files; where they are there already, as the store remembers, only their times."""
+    with Store(store) as kept:
+        known = kept.remembered(FILES + about)
+        if are_there(folder, known):
+            write_files(folder, {times.FILE: times.render_times(report)})
+            return [folder / name for name in (*known, times.FILE)]
+        paths = write(report, folder)
+        timeless = [path for path in paths if path.name != times.FILE]
+        kept.remember(FILES, about, {path.relative_to(folder).as_posix(): digest(path) for path in timeless})
+    return paths
+
+
+def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
+    """What will be run; wrong names are refused here."""
+    return plan(
+        selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
+        find_profile(_profile(asked)), _whom(asked),
+        campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
+    )  # fmt: skip
+
+
+def selected(asked: options.Verify | options.RecordOptions | options.Compare) -> Selection:
+    """The claims, readings and instances asked for."""
+    return Selection(tuple(asked.claims or ()), tuple(asked.reading or ()), tuple(asked.instance or ()))
+
+
+def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: bool = False, **how: Any) -> Report:
+    """Run with a progress bar, ended politely; whatever the subject prints goes to standard error.
+
+    ``how`` are further arguments of :func:`verify.campaign.run.run`; a selection that no check matches is refused.
+    """
+    with progress_bar(quiet=quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
+        report = campaign.run(
+            selection.claims, readings=list(selection.readings) or campaign.ALL_READINGS, instances=selection.instances,
+            jobs=cores() if jobs is None else jobs, seed=campaign.DEFAULT_SEED if seed is None else seed,
+            progress=progress, **how,
+        )  # fmt: skip
+    if not report.results and report.complete:
+        named = ", ".join(selection.claims) or None
+        raise InvalidInputError("claims", "must select at least one check; no check matches", named)
+    return report
+
+
+def record(asked: options.RecordOptions) -> int:
+    """Record a run, or a report of one; returns the exit code."""
+    refuse_to_overwrite(asked.out, force=asked.force)
+    report = _report(asked, "--from")
+    if report is None:
+        asked, settings = with_settings(asked, asked.subject)
+        report = _rerun(asked, selected(asked), settings)
+    if not report.complete:
+        sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
+        return 3
+    if report.nothing_compared:
+        _print([f"{NOTHING}: nothing was recorded"])
+        return 3
+    faults = [f"{result.where}: {result.fault}" for result in report.faults]
+    kept = Baseline.of(report) if report.has_verdicts else None
+    kept = selected(asked).narrow(kept) if kept is not None else None
+    if kept is not None:
+        keep(kept, asked.out)
+    _print([f"fault, not recorded: {line}" for line in faults])
+    if kept is None:
+        if faults:
+            _print(["every result is a fault: nothing was recorded"])
+            return 3
+        named = ", ".join(asked.claims or ())
+        raise InvalidInputError("claims", "must select at least one result of the report", named)
+    how = f"profile {kept.profile}, seed {kept.seed}"
+    left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
+    _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded{left}: {asked.out}"])
+    if report.nothing_holds:
+        _print([NONE_HOLDS])
+    return 3 if faults else int(report.nothing_holds)
+
+
+def compare(asked: options.Compare) -> int:
+    """Compare a run, or a report of one, with a baseline; returns the exit code."""
+    recorded = load(asked.file, "FILE")
+    if asked.out is not None:
+        folder_for(asked.out, ())  # refused before the run, if at all
+    ci_output = CiOutput(asked.annotations, None, as_json=asked.as_json)
+    require_seconds(asked.causes)
+    if asked.comment is not None:
+        refuse_to_replace(asked.comment, "--comment")
+    selection = selected(asked)
+    kept = selection.narrow(recorded)
+    if kept is None:
+        named = " ".join(asked.claims or ()) or None
+        raise InvalidInputError("claims", "must select at least one result on record", named)
+    report = _report(asked, "--with")
+    is_run = report is None
+    if report is None:
+        again = _repeating(asked, recorded)
+        report = _rerun(again, replay(kept), settings_of(_whom(again), unread=asked.no_settings))
+    # A claim brings its steps; what was not asked about says nothing here.
+    judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), kept)
+    if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
+        # Nothing compared is no success.
+        rule = "must have at least one result in common with the run; none is"
+        raise InvalidInputError("FILE", rule, str(asked.file))
+    if is_run and (asked.comment is not None or not asked.as_json):
+        judged = with_causes(judged, asked.causes, asked.time_limit)
+    if asked.out is not None:
+        write(judged, folder_for(asked.out, [result.key for result in judged.results]))
+    ci_output.report(judged)
+    if asked.comment is not None:
+        found = Baseline.of(judged) if judged.has_verdicts else None
+        comment = render_comment(comparison, kept, found, complete=judged.complete, causes=causes(judged))
+        write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
+    if asked.as_json:
+        print_json_text(comparison.model_dump_json(indent=1))
+    else:
+        _show_comparison(comparison, judged)
+    return judged.exit_code
+
+
+def _report(asked: options.RecordOptions | options.Compare, option: str) -> Report | None:
+    """The report given instead of a run; it was run already, so nothing about how to run can be asked of it."""
+    if asked.source is None:
+        return None
+    for name in ("subject", "profile", "seed", "effort", "jobs", "executor", "time_limit"):
+        if getattr(asked, name) is not None:
+            rule = f"must not be given together with {option}: that report was run already"
+            raise InvalidInputError(f"--{name.replace('_', '-')}", rule)
+    return load_report(asked.source, option, "compare exponents and constants")
+
+
+def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:
+    """What was recorded, where nothing else is asked for."""
+    return replace(
+        asked,
+        subject=asked.subject or recorded.subject or None,
+        profile=asked.profile or recorded.profile,
+        seed=recorded.seed if asked.seed is None and not recorded.verdicts_only else asked.seed,
+        effort=asked.effort or recorded.effort,
+    )
+
+
+def _rerun(asked: options.RecordOptions | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
+    lists = lists_of(settings)
+    return watched(
+        selection, jobs=asked.jobs, seed=asked.seed, subject=_whom(asked),
+        profile=_profile(asked), effort=asked.effort or 1, time_limit=asked.time_limit, record={},
+        in_process=asked.in_process, executor=asked.executor, skips=lists.skips,
+        expected_failures=lists.expected_failures,
+    )  # fmt: skip
+
+
+def _show_comparison(comparison: Comparison, report: Report) -> None:
+    lines = [f"finding: {line}" for line in comparison.findings] + [f"cause: {line}" for line in causes(report)]
+    lines += [NONE_HOLDS] if report.nothing_holds else []
+    lines += [f"fault: {line}" for line in comparison.faults]
+    lines += [f"{'new' if c.kind == 'new' else 'improved'}: {c.line}" for c in comparison.changes if not c.worse]
+    lines += [f"note: {line}" for line in comparison.notes]
+    if not report.complete:
+        lines.append("interrupted: only what was done was compared")
+    counts = (len(comparison.findings), "finding"), (len(comparison.faults), "fault")
+    said = ", ".join(counted(count, noun) for count, noun in counts)
+    compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
+    _print([*lines, f"{compared}: {said}"])
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        sys.stdout.write(printable(line) + "\n")

@@ -1,0 +1,1 @@
+"""Commands on what the paper says: its claims, its source, and the proofs of both."""

@@ -1,0 +1,49 @@
+"""What is a fault in how a subject met its claims, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from verify.conformance.claims.claim_runs import JudgedClaims
+from verify.conformance.found import StageFinding
+from verify.report.report_files import Report
+from verify.report.rows.asked_and_held import Coverage
+from verify.subjects.loading import offered
+
+
+def faults_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
+    """Faults of the claims' runs, processes that differ, and claims asked for in vain where no stage deviates."""
+    vain = () if _deviates(findings) else _unasked(asked, findings, report)
+    return [*_claim_faults(report), *_wavering(asked, report), *vain]
+
+
+def notes_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
+    """Claims asked for in vain where a stage deviates, which is what was found then."""
+    return [f"{line[:1].upper()}{line[1:]}." for line in _unasked(asked, findings, report) if _deviates(findings)]
+
+
+def _deviates(findings: Sequence[StageFinding]) -> bool:
+    return any(finding.status == "diverges" for finding in findings)
+
+
+def _wavering(asked: JudgedClaims, report: Report) -> Iterator[str]:
+    """A line where processes of one subject announce different stages: what fails in one is missing in another."""
+    here = offered(asked.subject)
+    there = report.environment.get("subject offers", here)
+    if there != here:
+        yield f"the subject offers {here} in one process and {there} in another"
+
+
+def _unasked(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
+    """A line where claims were asked for by name and none of them could be, though stages could."""
+    compared = any(finding.compared for finding in findings)
+    if compared and asked.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:
+        yield f"none of the claims asked for could be asked of it ({', '.join(asked.claims)})"
+
+
+def _claim_faults(report: Report) -> list[str]:
+    """Faults of the claims' runs, each kind once."""
+    found: dict[str, str] = {}
+    for result in report.faults:
+        found.setdefault(str(result.fault), f"{result.claim} on {result.instance}: {result.fault}")
+    return list(found.values())

@@ -1,0 +1,264 @@
+"""The claims under the repaired reading: verdicts of a subject beside those on record for the reference.
+
+One that answers one question at a time is kept within counts: what asks for more is left undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from spec import REPAIRED
+from spec.claims import find as find_claim
+from verify.campaign import run as campaign
+from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.plan import Task
+from verify.campaign.summary import selected, summarise
+from verify.checks.measuring.case import ProfileName, checks, find_profile, of_family
+from verify.checks.measuring.long_runs import OTHER_LAWS
+from verify.conformance.found import MARK, ClaimFinding, Stopped
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.pacing import Clock, Paced, Timed, needs_pacing
+from verify.conformance.probes.probes import off_truth
+from verify.conformance.random_stages import ADDITIVE, under_noise
+from verify.report.model import Result
+from verify.report.report_files import Report
+from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
+from verify.subjects.loading import offered
+from verify.subjects.protocol import StageCalls
+from verify.verdict import Verdict
+
+ASKS_FOR: dict[str, frozenset[str]] = {
+    "dual_term": frozenset(),
+    "noise_pairing": frozenset({
+        "stochastic-oracles", "stochastic-oracles/unbiasedness", "stochastic-oracles/bounded-variance",
+        "stochastic-oracles/noise-reaches-gradient", "stochastic-oracles/draws-as-stated",
+    }),
+}  # fmt: skip
+"""Checks that ask ``hypergradient`` for a choice as written though they judge the repaired claim."""
+SAMPLES = 16
+"""Enough to tell standard deviations apart that differ by 100 times and more."""
+
+
+def ignored_choices(stages: StageCalls) -> tuple[str, ...]:
+    """Choices of the reading that a subject's ``hypergradient`` answers as if they were the repaired ones."""
+    if not stages.offers("hypergradient"):
+        return ()
+    found = []
+    try:
+        probe = off_truth(place_of("toy1"), 0.1)
+        frozen = REPAIRED.choose(dual_term="frozen")
+        call = replace(probe.call, reading=frozen)
+        if replace(probe, call=call).excess_of(stages) <= 1:
+            found.append("dual_term")
+        setting = under_noise("pairing", probe, ADDITIVE, 1)
+        paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
+        rng = np.random.default_rng(0)
+        estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
+        # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more; 0 is no choice.
+        if setting.deviation / 3 < estimates.std() < 3 * setting.deviation:
+            found.append("noise_pairing")
+    except (SubjectFaultError, MissingCapabilityError):
+        return tuple(found)
+    return tuple(found)
+
+
+def unheard(choices: Sequence[str]) -> tuple[str, ...]:
+    """One sentence on the choices of a reading that a subject does not listen to."""
+    if not choices:
+        return ()
+    said = " and ".join(f"call.reading.{choice}" for choice in choices)
+    says, asks = ("says", "the other choice") if len(choices) == 1 else ("say", "another choice")
+    repaired = "it answers as the repaired reading does. That is enough; what asks for"
+    return (f"Whatever {said} {says}, {repaired} {asks} is not applicable.",)
+
+
+@dataclass(frozen=True)
+class JudgedClaims:
+    """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
+
+    ``jobs`` count where workers can load it and it needs no pacing, ``estimates`` where it does; ``time_limit`` is for
+    one stage call, ``clock`` for asking at all.
+    """
+
+    subject: Subject
+    name: str
+    loadable: bool
+    claims: Sequence[str]
+    profile: ProfileName
+    seed: int
+    jobs: int
+    estimates: int
+    clock: Clock
+    time_limit: float | None
+    progress: Callable[[int, int, str], None] | None
+    in_process: bool = False
+    exitfirst: bool = False
+    """Whether a result that is a fault or a finding is the last."""
+
+    def stopped(self, report: Report) -> Stopped | None:
+        """What was left out because the time was up, if it was."""
+        if report.complete or not self.clock.is_up or self.clock.was_ended:
+            return None
+        planned = len(_tasks(self))
+        done = len(report.results)
+        spent = report.seconds or 0.0
+        # What all would take if the rest cost what these did, with half as much again to spare.
+        enough = 1.5 * (self.clock.spent + spent * (planned - done) / done) if 10 * done > planned else None
+        return Stopped(after=self.clock.seconds, asked=done, planned=planned, enough=enough)
+
+    def exited(self, report: Report) -> str:
+        """Where the first fault or finding ended the claims, if it was to and did; empty else."""
+        ended = self.exitfirst and not report.complete
+        return next((result.where for result in report.results if ended and _fails(result)), "")
+
+    def told(self, done: int, total: int, what: str) -> None:
+        """Pass on how much is done, and stop where the time is up."""
+        if self.progress is not None:
+            self.progress(done, total, what)
+        if done < total:
+            self.clock.check()
+
+
+def run_claims(asked: JudgedClaims, ignored: Sequence[str], *, silent: bool = False) -> Report:
+    """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out.
+
+    One that is ``silent``, refusing every call of every stage, is asked here: to start workers, each with a subject of
+    its own, takes far longer than to be refused.
+    """
+    run = partial(
+        campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed,
+        until=_fails if asked.exitfirst else None,
+    )  # fmt: skip
+    if needs_pacing(asked.subject):
+        paced = Paced(asked.subject, asked.name, asked.estimates, asked.clock)
+        sampled, outer = _which_are_counted(asked)
+
+        def start(done: int, total: int = 0, what: str = "") -> None:
+            paced.estimates.start(sum(sampled[done:]))
+            paced.steps.start(sum(outer[done:]))
+            if done:
+                asked.told(done, total, what)
+
+        start(0)
+        found = run(subject=paced, progress=start)
+    elif asked.loadable and asked.jobs > 1 and (asked.in_process or not silent):
+        found = run(
+            subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
+            time_limit=asked.time_limit, in_process=asked.in_process,
+        )  # fmt: skip
+    else:
+        # Commands that repeat a result load the subject by the name it was given by.
+        found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
+    if silent and (stages := offered(asked.subject)):
+        # As workers would have said.
+        found = found.model_copy(update={"environment": found.environment | {"subject offers": stages}})
+    return _put_right(found, asked, ignored)
+
+
+def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
+    """What the subject could be asked about and the profile leaves out: a sentence for each reason."""
+    profile, chosen = find_profile(asked.profile), set(selected(asked.claims))
+    names = [
+        full_id for full_id, check in checks().items()
+        if full_id in chosen and profile.leaves_out(full_id, asked.claims)
+        and find_claim(full_id).about == "subject" and all(map(stages.offers, check.needs))
+    ]  # fmt: skip
+    laws, names = [name for name in names if name in OTHER_LAWS], [name for name in names if name not in OTHER_LAWS]
+    told = [_LEFT_OUT.format("noise may be of another law than the problem states", ", ".join(laws))] if laws else []
+    families = {name.split("/")[0] for name in names if of_family(name, profile.skips)}
+    said = [*(f"{name} and its steps" for name in sorted(families)),
+            *(name for name in sorted(names) if not of_family(name, profile.skips))]  # fmt: skip
+    if said:
+        told.insert(0, _LEFT_OUT.format("they take thousands of runs", ", ".join(said)))
+    return tuple(told)
+
+
+_LEFT_OUT = "Left out, for {}: {}. --profile ci judges that; so does naming it."
+
+
+def without_claims(asked: JudgedClaims) -> Report:
+    """The report of a run that judges none."""
+    return Report(environment=campaign.environment(), seed=asked.seed, profile=asked.profile, subject=asked.name,
+                  results=(), summary=())  # fmt: skip
+
+
+def _which_are_counted(asked: JudgedClaims) -> tuple[list[bool], list[bool]]:
+    """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
+    found = [checks()[task.claim] for task in _tasks(asked)]
+    sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
+    return sampled, ["optimise" in check.needs for check in found]
+
+
+def _tasks(asked: JudgedClaims) -> list[Task]:
+    return campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
+
+
+def _put_right(report: Report, asked: JudgedClaims, ignored: Sequence[str]) -> Report:
+    """Undecided beyond a share; not applicable where a choice is asked for that the subject does not make."""
+    results = tuple(_decided(result, ignored) for result in report.results)
+    findings = tuple(line for result in results if (line := finding(result)) is not None)
+    summary = tuple(summarise(results, list(asked.claims), asked.name))
+    changed = {"results": results, "summary": summary, "findings": findings, "subject": asked.name}
+    return report.model_copy(update=changed)
+
+
+def _decided(result: Result, ignored: Sequence[str]) -> Result:
+    if result.verdict is Verdict.NOT_APPLICABLE and MARK in result.sentence:
+        sentence = result.sentence.replace("Not applicable", "Inconclusive")
+        return result.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "sentence": sentence, "expected": None})
+    for choice in ignored:
+        if result.claim in ASKS_FOR[choice] and result.verdict is not None:
+            sentence = f"Not applicable: the subject does not make the choice {choice}, which this check asks for."
+            return result.model_copy(update={"verdict": Verdict.NOT_APPLICABLE, "sentence": sentence, "expected": None,
+                                             "counterexample": None})  # fmt: skip
+    return result
+
+
+def _fails(result: Result) -> bool:
+    return result.fault is not None or finding(result) is not None
+
+
+def finding(result: Result) -> str | None:
+    """A line for a repaired claim that fails although it is not refuted for the reference."""
+    recorded = shipped_record().get(result.key)
+    if result.verdict is not Verdict.REFUTED or recorded == str(Verdict.REFUTED):
+        return None
+    beside = f" ({recorded.lower().replace('_', ' ')} for the reference)" if recorded else ""
+    return f"{result.claim} on {result.instance}: refuted{beside}. {result.sentence}"
+
+
+MADE_OF: dict[str, str] = {"samples": "hypergradient", "lower_level_runs": "runs", "penalty_runs": "runs",
+                          "hypergradient_runs": "runs", "hypergradient_samples": "hypergradient"}  # fmt: skip
+"""Where a stage that a check needs, or that deviates, is judged under another name."""
+
+
+def claim_findings(report: Report, deviating: Collection[str] = ()) -> tuple[ClaimFinding, ...]:
+    """One line a claim or step; nothing is supported whose check rests on a stage that deviates."""
+    return tuple(_doubted(found, deviating) for found in _claim_findings(report))
+
+
+def _doubted(found: ClaimFinding, deviating: Collection[str]) -> ClaimFinding:
+    off = {MADE_OF.get(stage, stage): stage for stage in deviating}
+    needs = checks()[found.claim].needs if found.claim in checks() else ()
+    rests = [off[name] for need in needs if (name := MADE_OF.get(need, need)) in off]
+    if found.status != Verdict.SUPPORTED or not rests:
+        return found
+    sentence = f"Its numbers hold, but {rests[0]}, which it is measured on, deviates. {found.sentence}"
+    return found.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence})
+
+
+def _claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
+    clear, record = (Verdict.SUPPORTED, Verdict.REFUTED, Verdict.VACUOUS), shipped_record()
+    findings = []
+    for row in report.summary:
+        own = [result for result in report.results if result.claim == row.claim and result.verdict in clear]
+        compared = [str(result.verdict) == record[result.key] for result in own if result.key in record]
+        findings.append(
+            ClaimFinding(claim=row.claim, status=str(row.status), on_record=all(compared) if compared else None,
+                         sentence=row.sentence, reproduce=row.reproduce)
+        )  # fmt: skip
+    return tuple(findings)

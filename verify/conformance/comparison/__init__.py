@@ -1,0 +1,1 @@
+"""Where a subject's answers diverge first, by how much, and which causes the error has."""

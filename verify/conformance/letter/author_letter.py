@@ -1,0 +1,39 @@
+"""What a conformance run found, as the page of its report tells it."""
+
+from __future__ import annotations
+
+from verify.conformance.bugs.catalogue import BY_ID
+from verify.conformance.found import Diagnosis
+from verify.conformance.model import Conformance, effect_of
+from verify.conformance.trace.model import Trace
+from verify.report.rows.letter import Letter, StageTold, WrongTold
+
+
+def told(found: Conformance) -> Letter:
+    """Stages, what each that is off computes instead, and the smallest instance that shows it."""
+    stages = tuple(
+        StageTold(
+            stage=one.stage, status=one.status, sentence=one.sentence, compared=one.compared, diverging=one.diverging
+        )
+        for one in found.stages
+    )
+    smallest = found.reproduction
+    return Letter(
+        stages=stages, first=found.first or "", wrong=tuple(_wrong(one, found.trace) for one in found.diagnoses),
+        error=(found.error_split.sentence,) if found.error_split is not None else (),
+        smallest=smallest.sentence if smallest else "", code=smallest.code if smallest else "",
+        is_whole=found.complete, notes=(*found.notes, *(found.trace.notes() if found.trace else ())),
+    )  # fmt: skip
+
+
+def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
+    known = tuple((match.id, match.effect) for match in diagnosis.matches or diagnosis.partial)
+    effect = "" if diagnosis.effect is None else effect_of(diagnosis)
+    # Where several mistakes answer alike, which of them it is nobody can tell.
+    made = [BY_ID[match.id].choice for match in diagnosis.matches]
+    choices = tuple(one for one in made if one is not None) if len(made) == 1 else ()
+    lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
+    return WrongTold(
+        stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,
+        choices=choices, lines=lines,
+    )  # fmt: skip

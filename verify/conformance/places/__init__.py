@@ -1,0 +1,1 @@
+"""Where implementations are compared, how large the numbers there are, and how exactly they can be asked for."""

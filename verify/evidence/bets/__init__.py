@@ -1,0 +1,1 @@
+"""Decisions by bets, which may look after any sample: means, correlations, squared lengths."""

@@ -1,0 +1,1 @@
+"""Samples: their laws, moments and shape, and which law that shape allows."""

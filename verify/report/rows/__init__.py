@@ -1,0 +1,1 @@
+"""What the report's data are made of, each known to nothing else of the report."""

@@ -1,0 +1,1 @@
+"""Why statements fail, what falls with them, and the hypotheses that the repaired ones need."""

@@ -1,0 +1,1 @@
+"""Pages on claims: one each, all in one matrix, by the paper's stages, and what could be objected."""

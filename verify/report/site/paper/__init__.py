@@ -1,0 +1,1 @@
+"""The paper annotated: its assertions beside a run, and the code of its algorithms."""

@@ -1,0 +1,1 @@
+"""Figures of pages: a slope, a rate in a table, the toy problem."""
