@@ -30,24 +30,30 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 DEAREST = (
-    "documents/test_examples.py", "verify/campaign/store/test_contradictions.py", "verify/conformance/test_conform.py",
-    "verify/campaign/recheck/test_rechecking.py", "spec/test_neighbours.py",
-    "verify/cli/output/test_closed_streams.py", "verify/campaign/test_pytest_plugin.py", "meta/test_installing.py",
-    "verify/campaign/test_run.py", "verify/checks/test_noisy_solvers.py", "verify/conformance/test_exit_first.py",
-    "examples/test_ten_minutes.py", "verify/conformance/test_strangers.py", "verify/proofs/test_fooled_proofs.py",
-    "verify/cli/test_fuzz_inputs.py", "meta/test_contributing.py", "verify/proofs/test_kernel_proofs.py",
-    "verify/cli/runs/test_baseline.py", "examples/test_planted_mistakes.py",
-    "verify/conformance/test_skeleton_files.py", "verify/cli/output/test_every_stream.py",
-    "verify/checks/test_text_and_sources.py", "verify/campaign/calibration/test_calibration.py",
-    "verify/conformance/blame/test_loop.py", "verify/checks/test_null_optimisers.py",
-    "verify/checks/test_audit_numbers.py", "verify/checks/test_outer_loop_claims.py", "meta/test_action.py",
-    "verify/conformance/letter/test_diagnosis.py", "verify/checks/test_convergence_runs.py",
-    "verify/checks/test_stochastic_claims.py", "verify/campaign/store/test_crashes.py",
-    "verify/checks/measuring/test_budget.py", "verify/conformance/blame/test_echoes.py",
-    "verify/method/test_loop_edits.py", "verify/checks/test_inner_loop_claims.py", "verify/campaign/test_draws.py",
-    "verify/checks/test_moment_premises.py",
+    "documents/test_examples.py", "verify/campaign/store/test_contradictions.py",
+    "verify/conformance/test_conform.py", "verify/conformance/blame/test_partly_given.py",
+    "verify/cli/runs/test_unchanged_run.py", "verify/proofs/test_kernel_certificates.py",
+    "verify/cli/runs/test_baseline.py", "verify/conformance/test_strangers.py",
+    "verify/campaign/recheck/test_rechecking.py", "examples/test_ten_minutes.py",
+    "verify/cli/output/test_closed_streams.py", "verify/campaign/test_run.py", "spec/test_neighbours.py",
+    "verify/report/site/claims/test_objections.py", "verify/conformance/board/test_entrants.py",
+    "verify/conformance/test_over_the_wire.py", "verify/conformance/letter/test_diagnosis.py",
+    "verify/conformance/blame/test_sum_blame.py", "verify/evidence/test_continuation.py",
+    "verify/cli/output/test_every_stream.py", "verify/cli/output/test_ci_output.py",
+    "verify/cli/runs/test_run_summary.py", "verify/conformance/probes/test_probes.py",
+    "verify/campaign/test_pytest_plugin.py", "meta/test_action.py", "verify/proofs/test_fooled_proofs.py",
+    "verify/report/site/paper/test_paper_page.py", "verify/checks/test_text_and_sources.py",
+    "verify/conformance/blame/test_state.py", "verify/conformance/test_exit_first.py",
+    "verify/conformance/blame/test_loop.py", "verify/conformance/blame/test_warm_rows.py",
+    "verify/conformance/blame/test_lower_slips.py", "meta/test_same_orders.py",
+    "verify/conformance/bugs/generated/test_generated.py", "verify/conformance/blame/test_solver_slips.py",
+    "verify/conformance/blame/test_call_blame.py", "verify/report/site/test_all_pages.py",
+    "meta/test_contributing.py", "verify/report/site/living/test_living_in_a_browser.py",
+    "verify/campaign/calibration/test_calibration.py", "verify/subjects/test_hostile.py",
+    "verify/conformance/test_skeleton_files.py", "verify/method/test_loop_edits.py", "verify/cli/test_project.py",
+    "verify/conformance/bugs/test_kill_matrix.py", "verify/report/site/test_in_a_browser.py",
 )  # fmt: skip
-"""Files that take about six processor seconds and more, dearest first (benchmarks/README.md)."""
+"""Files that take about twelve processor seconds and more, dearest first (benchmarks/README.md)."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

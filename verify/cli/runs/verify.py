@@ -33,17 +33,8 @@ from verify.cli.output.ci_output import CiOutput
 from verify.cli.output.console import cores, ended_politely, print_json_text, printable, progress_bar
 from verify.cli.output.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
-from verify.cli.runs.run_summary import (
-    NONE_HOLDS,
-    NOTHING,
-    Ending,
-    FirstBad,
-    causes,
-    require_seconds,
-    show,
-    with_causes,
-    words_of,
-)
+from verify.cli.runs.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show, words_of
+from verify.cli.runs.stage_causes import causes, require_seconds, with_causes
 from verify.cli.runs.unchanged_run import FILES, are_there, digest, remember
 from verify.report.formats import times
 from verify.report.report_files import Report, render_json, write
