@@ -16,7 +16,8 @@ from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
-from verify.conformance.blame.sums.other_alphas import CallWithAlpha, OtherAlpha
+from verify.conformance.blame.sums.exchanges import OtherAlpha
+from verify.conformance.blame.sums.other_alphas import CallWithAlpha
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen

@@ -37,7 +37,9 @@ def test_a_solve_with_another_alpha_is_no_other_call() -> None:
 
     found = told(Subject())
     assert found.first == "penalty_minimiser"
-    assert any("makes zero = the right one with 2α where α belongs" in one.sentence for one in found.diagnoses)
+    assert any(
+        "makes zero = the right one with 2α where α belongs in both weights" in one.sentence for one in found.diagnoses
+    )
 
 
 def test_line_6_alone_with_another_alpha_is_no_other_call() -> None:
@@ -49,4 +51,4 @@ def test_line_6_alone_with_another_alpha_is_no_other_call() -> None:
 
     found = told(Subject())
     (diagnosis,) = [one for one in found.diagnoses if one.stage == "hypergradient"]
-    assert diagnosis.sentence.startswith("line 6 = the right one with 0.5α where α belongs")
+    assert diagnosis.sentence.startswith("line 6 = the right one with α/2 where α belongs in both weights")

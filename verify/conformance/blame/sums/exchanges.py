@@ -15,6 +15,7 @@ from spec.exact import Vector
 from verify.conformance.blame.lower_level.programs import QuadraticProgram, solved
 from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.term_basis import DIGITS
+from verify.method.factors import spelt_plainly
 from verify.method.terms import EXCHANGES, changed_entries
 
 Exchanged = Callable[[CallPoint], CallPoint | None]
@@ -38,6 +39,43 @@ class Exchange:
             c.table[self] = self.change(c)
         made: CallPoint | None = c.table[self]
         return made
+
+
+@dataclass(frozen=True)
+class OtherAlpha:
+    """``factor · alpha ** power`` where alpha belongs, in both weights: what an exchange makes of a point."""
+
+    factor: float
+    power: float
+
+    def __str__(self) -> str:
+        number = "" if self.factor == 1 and self.power else spelt_plainly(self.factor)
+        if self.power == 1 and self.factor < 1 and (1 / self.factor).is_integer():
+            return f"α/{1 / self.factor:.0f}"
+        return f"{number or 1}/α" if self.power == -1 else f"{number}{POWERS[self.power]}"
+
+    def of(self, alpha: float) -> float:
+        """Its value, > 0."""
+        return float(self.factor * alpha**self.power)
+
+    def __call__(self, c: CallPoint) -> CallPoint:
+        """The point with it."""
+        alpha = self.of(c.alpha)
+        return replace(c, alpha=alpha, alpha_1=alpha**-2, alpha_2=alpha**-4)
+
+    @property
+    def exchange(self) -> Exchange:
+        """As one of the exchanges."""
+        return Exchange(f"{self} where α belongs in both weights", USUAL_ALPHAS.get(self, 0.25), self)
+
+
+POWERS = {1: "α", 0: "", 2: "α²", 3: "α³", 4: "α⁴", -1: "1/α", 0.5: "√α"}
+"""Powers of alpha, the likeliest first, as they are spelt."""
+USUAL_ALPHAS = {
+    OtherAlpha(1, 2): 0.1, OtherAlpha(1, 0.5): 0.1, OtherAlpha(1, -1): 0.1, OtherAlpha(2, 1): 0.2,
+    OtherAlpha(0.5, 1): 0.2, OtherAlpha(10, 1): 0.2, OtherAlpha(1, 3): 0.2,
+}  # fmt: skip
+"""What stands where alpha belongs most often, and how unlikely each is; others are measured."""
 
 
 def _solved_anew(c: CallPoint) -> Vector:
@@ -134,6 +172,7 @@ def _all_exchanges() -> Iterator[Exchange]:
         yield Exchange(name, cost, _with(told), re.search(r"\bh\b", told["rho"]) is not None)
     for name, (cost, told) in EXCHANGES["arguments"].items():
         yield Exchange(name, cost, _with(told))
+    yield from (alpha.exchange for alpha in USUAL_ALPHAS)
     for block in (field.name for field in fields(QuadraticArrays)):
         kind = "vectors" if block in ("f_x", "f_y", "g_x", "g_y", "b") else "matrices"
         rules = EXCHANGES["blocks"] | EXCHANGES[kind]

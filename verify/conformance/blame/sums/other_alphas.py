@@ -10,45 +10,19 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.sums.call_points import CallPoint, point_of
-from verify.conformance.blame.sums.exchanges import Exchange
+from verify.conformance.blame.sums.exchanges import POWERS, USUAL_ALPHAS, OtherAlpha
 from verify.conformance.blame.sums.right_sums import Space, right_sum, summed_sizes
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes.probes import Probe
-from verify.method.factors import spelt_plainly
 
-POWERS = {1: "α", 0: "", 2: "α²", 3: "α³", 4: "α⁴", -1: "α⁻¹", 0.5: "√α"}
-"""Powers of which a number is measured, the likeliest first, as they are spelt."""
 REACH = (1e-3, 1e3)
 """Numbers that are looked for."""
 FOUND = 1e-6
 """Share of what is added up that is left where a number is found."""
 
 
-@dataclass(frozen=True)
-class OtherAlpha:
-    """``factor · alpha ** power`` where alpha belongs, in both weights: what an exchange makes of a point."""
-
-    factor: float
-    power: float
-
-    @property
-    def exchange(self) -> Exchange:
-        """As one of the exchanges."""
-        number = "" if self.factor == 1 and self.power else spelt_plainly(self.factor)
-        return Exchange(f"{number}{POWERS[self.power]} where α belongs", 0.05, self)
-
-    def of(self, alpha: float) -> float:
-        """Its value, > 0."""
-        return float(self.factor * alpha**self.power)
-
-    def __call__(self, c: CallPoint) -> CallPoint:
-        """The point with it."""
-        alpha = self.of(c.alpha)
-        return replace(c, alpha=alpha, alpha_1=alpha**-2, alpha_2=alpha**-4)
-
-
 def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vector]) -> Iterator[OtherAlpha]:
-    """Each power of alpha with the number that gives the sums at these points, where there is one."""
+    """Each power of alpha with the number that gives the sums at these points, where there is one that is not usual."""
     for power in POWERS:
 
         def off(factor: float, power: float = power) -> float:
@@ -58,8 +32,9 @@ def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vecto
             return float(np.divide(left, sizes).max())
 
         factor = fitted(off, *REACH, without=1.0, enough=FOUND)
-        if factor is not None and (factor, power) != (1, 1) and off(factor) <= FOUND:
-            yield OtherAlpha(factor, power)
+        found = OtherAlpha(factor or 1.0, power)
+        if factor is not None and found not in (OtherAlpha(1, 1), *USUAL_ALPHAS) and off(factor) <= FOUND:
+            yield found
 
 
 @dataclass(frozen=True)
@@ -71,7 +46,7 @@ class CallWithAlpha:
     @property
     def sentence(self) -> str:
         """The other alpha."""
-        return f"the whole call is made with {self.alpha.exchange.name}"
+        return f"the whole call is made with {self.alpha} where α belongs"
 
     @property
     def edits(self) -> int:
