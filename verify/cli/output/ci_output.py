@@ -65,7 +65,8 @@ class CiOutput:
         """Tell of an implementation that was judged, its stages included."""
         if self.wanted:
             results = found.report.results if found.report is not None else ()
-            stages = [stage.stage for stage in found.stages]
+            computed = {one.stage: one.sentence for one in found.diagnoses if one.explanations or one.matches}
+            stages = {str(one.stage): computed.get(one.stage, "") for one in found.stages}
             about = About(found.subject, found.profile, found.seed, found.exit_code, found.complete)
             lines: dict[str, list[tuple[SourceLine, str]]] = {}
             for line in found.trace.lines if found.trace is not None else ():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,11 +14,12 @@ from typing import Literal
 from spec.claims import load_claims
 from spec.expectations import reason_of
 from verify.report.model import ReportData, Result
+from verify.report.rows.letter import Letter
 from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
 Level = Literal["error", "warning"]
-Kind = Literal["fault", "finding", "refuted", "run"]
+Kind = Literal["fault", "finding", "refuted", "run", "cause"]
 RUN = "run"
 """Rule of what is said of a run as a whole."""
 STAGE = "stage/"
@@ -103,15 +104,21 @@ class SourceTree:
 
 
 def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
-    """Faults first, then findings, then repaired statements that are refuted without a finding having said so."""
+    """What was found of stages first, then faults, findings, and repaired statements refuted that no finding named."""
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
-    found = [*told(report.findings, faults, report.results, tree), *_of_run(report)]
+    found = [*_causes(report.letter), *told(report.findings, faults, report.results, tree), *_of_run(report)]
     known = {issue.rule for issue in found}
     return found + [
         _known(row, _excuse(report, row))
         for row in report.summary
         if row.reading == "repaired" and row.status is Verdict.REFUTED and row.claim not in known
     ]
+
+
+def _causes(letter: Letter | None) -> Iterator[Issue]:
+    """What each stage computes instead, where that was looked for: a warning, for others say that something is off."""
+    for one in letter.wrong if letter is not None else ():
+        yield Issue("warning", "cause", f"{STAGE}{one.stage}", " ".join(filter(None, [one.sentence, one.rest])))
 
 
 def _excuse(report: ReportData, row: SummaryRow) -> str:
@@ -138,10 +145,12 @@ def told(
     faults: Sequence[str],
     results: Sequence[Result],
     tree: SourceTree,
-    stages: Collection[str] = (),
+    stages: Mapping[str, str] = MappingProxyType({}),
     source: Mapping[str, Sequence[tuple[SourceLine, str]]] = MappingProxyType({}),
 ) -> list[Issue]:
-    """Issues of lines as reports have them, ``WHERE: TEXT``; ``stages`` are names that may stand for WHERE.
+    """Issues of lines as reports have them, ``WHERE: TEXT``.
+
+    ``stages`` are names that may stand for WHERE, each with what it computes instead, where that is known.
 
     ``source`` are the lines of the user's source that make a stage wrong, each with what should stand there.
 
@@ -164,7 +173,8 @@ def told(
             traced = [(SourceLine(tree.find(at.file), at.line), said) for at, said in source.get(stage, ())]
             told_too = "".join(f" {at.file}:{at.line}: {said}." for at, said in source.get(stage, ()))
             place = next((at for at, _ in traced if at.file), None) or _place(line, tree)
-            made.append(Issue("error", kind, f"{STAGE}{stage}", f"{text}{told_too}", place=place))
+            said = " ".join(filter(None, [stages[stage], text]))
+            made.append(Issue("error", kind, f"{STAGE}{stage}", f"{said}{told_too}", place=place))
         else:
             made.append(Issue("error", kind, RUN, line, place=_place(line, tree)))
     return made

@@ -118,6 +118,7 @@ def test_conform_names_the_stage(tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     code = invoke([*asked, "--out", str(tmp_path / "c"), "--annotations", "github", "--sarif", str(tmp_path / "s")])
     assert code == 1
-    assert commands(capsys.readouterr().out)[0].startswith("::error title=finding%3A stage/hypergradient::")
+    first = commands(capsys.readouterr().out)[0]
+    assert first.startswith("::error title=finding%3A stage/hypergradient::line 6 = the right one + α₁·Aᵀλ̃ (")
     results = json.loads((tmp_path / "s").read_text())["runs"][0]["results"]
     assert {result["ruleId"] for result in results} >= {"stage/hypergradient", "bias-bound/T3"}

@@ -9,6 +9,7 @@ import pytest
 from verify.report.findings.found_issues import Issue, SourceLine, SourceTree, issues_of, told
 from verify.report.model import Result
 from verify.report.report_files import Report
+from verify.report.rows.letter import Letter, WrongTold
 from verify.report.rows.summary_row import SummaryRow
 from verify.verdict import Verdict
 
@@ -62,11 +63,27 @@ def test_a_job_in_a_folder_of_the_checkout_names_files_from_its_root(tmp_path: P
 
 
 def test_stages_and_lines_of_no_result_have_rules_of_their_own(tree: SourceTree) -> None:
-    found = told(["activation: off by 2", "record: 3 gone"], [], [], tree, ["activation"])
+    found = told(["activation: off by 2", "record: 3 gone"], [], [], tree, {"activation": ""})
     assert [(issue.rule, issue.message) for issue in found] == [
         ("stage/activation", "off by 2"),
         ("run", "record: 3 gone"),
     ]
+
+
+def test_a_stage_says_what_it_computes_before_how_far_it_is_off(tree: SourceTree) -> None:
+    (found,) = told(["activation: 3 of 9 are off"], [], [], tree, {"activation": "ρ = 1 (9 answers)."})
+    assert (found.rule, found.message) == ("stage/activation", "ρ = 1 (9 answers). 3 of 9 are off")
+
+
+def test_what_was_found_of_stages_after_a_run_stands_first(tree: SourceTree) -> None:
+    fallen = result(Verdict.REFUTED)
+    wrong = WrongTold(stage="hypergradient", sentence="line 6 = 2.", effect="", rest="It gives all 9 answers.")
+    report = made(fallen, findings=(f"{fallen.where}: REFUTED. no",))
+    found = issues_of(report.with_letter(Letter(stages=(), wrong=(wrong,))), tree)
+    assert [(one.level, one.kind, one.rule) for one in found] == [
+        ("warning", "cause", "stage/hypergradient"), ("error", "finding", "bias-bound/T3")
+    ]  # fmt: skip
+    assert found[0].message == "line 6 = 2. It gives all 9 answers."
 
 
 def test_a_line_without_its_reading_is_of_the_repaired_one_where_it_names_a_claim(tree: SourceTree) -> None:
