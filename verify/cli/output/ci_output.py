@@ -19,6 +19,7 @@ from verify.report.formats.workflow_commands import commands_of
 from verify.report.report_files import Report
 
 if TYPE_CHECKING:
+    from verify.conformance.found import Diagnosis
     from verify.conformance.model import Conformance
 
 KINDS = ("github", "none")
@@ -65,8 +66,8 @@ class CiOutput:
         """Tell of an implementation that was judged, its stages included."""
         if self.wanted:
             results = found.report.results if found.report is not None else ()
-            computed = {one.stage: one.sentence for one in found.diagnoses if one.explanations or one.matches}
-            stages = {str(one.stage): computed.get(one.stage, "") for one in found.stages}
+            explained = [one for one in found.diagnoses if one.explanations or one.matches]
+            stages = {str(one.stage): _joined(explained, one.stage) for one in found.stages}
             about = About(found.subject, found.profile, found.seed, found.exit_code, found.complete)
             lines: dict[str, list[tuple[SourceLine, str]]] = {}
             for line in found.trace.lines if found.trace is not None else ():
@@ -80,6 +81,11 @@ class CiOutput:
             stream = sys.stderr if self.as_json else sys.stdout
             for line in map(printable, commands_of(issues)):
                 stream.command(line) if isinstance(stream, Spoken) else stream.write(f"{line}\n")
+
+
+def _joined(explained: Sequence[Diagnosis], stage: str) -> str:
+    """What a stage computes instead, that with the largest effect first."""
+    return " ".join(one.sentence for one in explained if one.stage == stage)
 
 
 def _tree() -> SourceTree:

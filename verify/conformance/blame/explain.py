@@ -10,7 +10,7 @@ import numpy as np
 from spec import REPAIRED
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
-from verify.conformance.blame.call_blame import explain_calls
+from verify.conformance.blame.call_blame import INSIDE_STAGE, asked_later, explain_calls
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
@@ -18,7 +18,8 @@ from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.exchanges import OtherAlpha
 from verify.conformance.blame.sums.other_alphas import CallWithAlpha
-from verify.conformance.blame.sums.sum_blame import explain_sum
+from verify.conformance.blame.sums.sparse_sums import SumEdit
+from verify.conformance.blame.sums.sum_blame import Asker, explain_sum
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen
 from verify.conformance.probes.answers import StageAnswer
@@ -71,9 +72,10 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         beside = known | ({"penalty_minimiser": solve.explanations[0]} if solve.explanations else {})
         if beside != known and all(_gives(beside, answer) for answer in left):
             found, known = [*found, solve], beside
-    found, known = _with_whole_call(found, known, wrong)
+    found, known = _with_whole_call(found, known, wrong, Asker(stages))
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
-    inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED else None
+    is_whole = isinstance(known.get("hypergradient"), CallWithAlpha)
+    inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED and not is_whole else None
     if inside is not None:
         # An oracle call that is explained as a whole has its line 6 in it.
         whole = inside.stage == "hypergradient" and bool(inside.explanations)
@@ -82,21 +84,32 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
 
 
 def _with_whole_call(
-    found: list[Blame], known: dict[Stage, Explanation], wrong: Sequence[StageAnswer]
+    found: list[Blame], known: dict[Stage, Explanation], wrong: Sequence[StageAnswer], asker: Asker
 ) -> tuple[list[Blame], dict[Stage, Explanation]]:
-    """Where line 6 has another alpha and so do the stages that calls make themselves: that the whole call has it.
+    """Where line 6 has another alpha and so do all stages that calls make themselves: that the whole call has it.
 
-    Where such a call ends its solve is allowed to be further off, so that not all answers need be as it says.
+    It must give more answers than line 6 alone, and than line 6 and the solve together, which have widths of their own
+    alpha; of calls asked for now, too. Where such a call ends its solve is allowed to be further off, so that not all
+    answers need be as it says.
     """
     line = known.get("hypergradient")
-    alphas = [e.exchange.change for e in line.exchanged] if isinstance(line, EditedStage) and line.edits == 1 else []
-    for alpha in alphas:
-        whole = known | ({"hypergradient": CallWithAlpha(alpha)} if isinstance(alpha, OtherAlpha) else {})
-        by_line, by_whole = (sum(_gives(one, answer) for answer in wrong) for one in (known, whole))
-        if by_whole > max(by_line, MOST * len(wrong)):
-            named = [replace(b, explanations=(whole[b.stage],)) if b.stage == "hypergradient" else b for b in found]
-            return named, whole
-    return found, known
+    if not isinstance(line, EditedStage) or line.edits > 1 or len(line.exchanged) != 1:
+        return found, known
+    alpha = line.exchanged[0].exchange.change
+    (blame,) = (one for one in found if one.stage == "hypergradient")
+    if not isinstance(alpha, OtherAlpha) or len(blame.explanations) > 1:
+        return found, known
+    whole = known | {"hypergradient": CallWithAlpha(alpha)}
+    solved = EditedStage("y", line.exchanged, SumEdit("y"))
+    held = [answer for given in INSIDE_STAGE for answer in asked_later(asker, given)]
+    answers = [*wrong, *held]
+    by_whole = sum(_gives(whole, answer) for answer in answers)
+    others = (known, known | {"penalty_minimiser": solved})
+    if not by_whole > max(MOST * len(answers), *(sum(_gives(one, answer) for answer in answers) for one in others)):
+        return found, known
+    of_held = sum(_gives(whole, answer) for answer in held)
+    told = replace(blame, explanations=(whole["hypergradient"],), agrees=by_whole, held_out=of_held)
+    return [told if one is blame else one for one in found], whole
 
 
 def _gives(known: Mapping[Stage, Explanation], answer: StageAnswer) -> bool:

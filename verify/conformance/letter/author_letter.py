@@ -35,5 +35,5 @@ def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
     lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
     return WrongTold(
         stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,
-        choices=choices, lines=lines,
+        choices=choices, lines=lines, is_explained=bool(diagnosis.explanations or known),
     )  # fmt: skip

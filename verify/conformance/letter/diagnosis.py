@@ -153,7 +153,7 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
         later = [a for a in seen.answers if not a.probe.published and PROBED.index(a.probe.stage) > position]
         closer = [match for match in matches if _beside(find(match.id), later, []).distance <= 1]
         matches = closer or matches
-    others = _nearest_first(m for m in own if not m.matches and _is_wrong(m.id, answers))
+    others = [] if explained else _nearest_first(m for m in own if not m.matches and _is_wrong(m.id, answers))
     where, partial = ("", []) if matches else _innermost(answers, wrong)
     sentence = by_values(matches, others, answers, where, partial)
     if not matches and not partial and (words := always_alike(answers)):
@@ -241,7 +241,8 @@ def _beside(mutant: Bug, answers: list[StageAnswer], wrong: list[StageAnswer]) -
             allowed, worst = _joined(a.probe.tolerance for a, _, _ in both), 0.0
         elif mutant.roundoff is not None:
             allowed = allowed + SINGLE_ROUNDINGS * mutant.roundoff * _joined(_scale(a.probe) for a, _, _ in both)
-        worst = max(worst, float((apart / allowed).max(initial=0.0)))
+        # What is no number is like nothing.
+        worst = max(worst, float(np.nan_to_num(apart / allowed, nan=np.inf).max(initial=0.0)))
         difference = float(apart.max(initial=0.0))
     return _match(mutant, worst <= 1 and seen_wrong, worst, difference, len(answers))
 

@@ -117,7 +117,7 @@ def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
 
 def _causes(letter: Letter | None) -> Iterator[Issue]:
     """What each stage computes instead, where that was looked for: a warning, for others say that something is off."""
-    for one in letter.wrong if letter is not None else ():
+    for one in (wrong for wrong in letter.wrong if wrong.is_explained) if letter is not None else ():
         yield Issue("warning", "cause", f"{STAGE}{one.stage}", " ".join(filter(None, [one.sentence, one.rest])))
 
 
@@ -173,7 +173,8 @@ def told(
             traced = [(SourceLine(tree.find(at.file), at.line), said) for at, said in source.get(stage, ())]
             told_too = "".join(f" {at.file}:{at.line}: {said}." for at, said in source.get(stage, ()))
             place = next((at for at, _ in traced if at.file), None) or _place(line, tree)
-            said = " ".join(filter(None, [stages[stage], text]))
+            # A memory's finding says what it is already.
+            said = text if stages[stage].rstrip(".") in text else f"{stages[stage]} {text}"
             made.append(Issue("error", kind, f"{STAGE}{stage}", f"{said}{told_too}", place=place))
         else:
             made.append(Issue("error", kind, RUN, line, place=_place(line, tree)))

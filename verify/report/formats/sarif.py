@@ -58,7 +58,10 @@ def render_sarif(issues: Sequence[Issue], about: About) -> str:
         "invocations": [{"executionSuccessful": ran, "exitCode": about.exit_code}],
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": bases,
-        "results": [_result(issue, index[issue.rule]) for issue in issues],
+        "results": [
+            _result(issue, index[issue.rule], sum(_key(other) == _key(issue) for other in issues[:k]))
+            for k, issue in enumerate(issues)
+        ],
         "properties": {"subject": about.subject, "profile": about.profile, "seed": about.seed},
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1, ensure_ascii=False) + "\n"
@@ -92,10 +95,17 @@ def _plain_rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": text}}
 
 
-def _result(issue: Issue, index: int) -> dict[str, Any]:
+def _key(issue: Issue) -> str:
+    """What an issue is known by from run to run: of a stage not its message, which has a search's counts in it."""
+    what = issue.instance or ("" if issue.rule.startswith(STAGE) else issue.message)
+    return "|".join((issue.kind, issue.rule, issue.reading, what))
+
+
+def _result(issue: Issue, index: int, before: int) -> dict[str, Any]:
+    """``before``: how many issues before it are known by the same."""
     held = {"kind": issue.kind, "reading": issue.reading, "instance": issue.instance, "reproduce": issue.reproduce}
     text = f"{issue.reading}, on {issue.instance}: {issue.message}" if issue.reading else issue.message
-    key = "|".join((issue.kind, issue.rule, issue.reading, issue.instance or issue.message))
+    key = f"{_key(issue)}|{before}" if before else _key(issue)
     excuse = {"suppressions": [{"kind": "external", "justification": issue.excuse}]} if issue.excuse else {}
     return excuse | {
         "ruleId": issue.rule,

@@ -34,6 +34,7 @@ class WrongTold(FrozenData):
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
         lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``.
         choices: Open choices of the paper that it makes as written, by field, where that is all it does.
+        is_explained: Whether that is known; else the sentence says what it is not.
     """
 
     stage: str
@@ -43,6 +44,7 @@ class WrongTold(FrozenData):
     known: tuple[tuple[str, str], ...] = ()
     choices: tuple[str, ...] = ()
     lines: tuple[tuple[str, str, str], ...] = ()
+    is_explained: bool = True
 
 
 class Letter(FrozenData):

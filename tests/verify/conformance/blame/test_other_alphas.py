@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import verify
@@ -40,6 +41,17 @@ def test_a_solve_with_another_alpha_is_no_other_call() -> None:
     assert any(
         "makes zero = the right one with 2α where α belongs in both weights" in one.sentence for one in found.diagnoses
     )
+
+
+def test_a_solve_and_line_6_with_another_alpha_are_no_whole_call_where_the_widths_are_right() -> None:
+    class Subject(BentSubject):
+        def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any = None) -> Any:
+            weighed = self.completed(problem, x, replace(call, y_penalty=np.zeros(problem.m)))
+            told = replace(weighed, y_penalty=call.y_penalty, alpha=2 * call.alpha)
+            return ReferenceSubject.hypergradient(self, problem, x, told, rng)
+
+    found = told(Subject())
+    assert not any(IN_A_CALL in one.sentence for one in found.diagnoses)
 
 
 def test_line_6_alone_with_another_alpha_is_no_other_call() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -59,12 +60,17 @@ class CallWithAlpha:
 
     def whole(self, probe: Probe) -> Vector | None:
         """The answer of a call; ``None`` under given normals where it makes stages itself."""
-        c = point_of(probe)
-        if c is None and probe.call.draws is not None:
-            return None
-        other = replace(probe, call=replace(probe.call, alpha=self.alpha.of(probe.call.alpha)))
-        right, there = (play(asked, {}) for asked in (probe, other))
-        if right is None or there is None:
-            return None
-        noise = 0.0 if c is None else self.alpha(c).noise_x - c.noise_x
-        return np.asarray(probe.expected + (there - right) + noise)
+        return _asked_with(self.alpha, probe)
+
+
+@lru_cache(maxsize=1024)
+def _asked_with(alpha: OtherAlpha, probe: Probe) -> Vector | None:
+    c = point_of(probe)
+    if c is None and probe.call.draws is not None:
+        return None
+    other = replace(probe, call=replace(probe.call, alpha=alpha.of(probe.call.alpha)))
+    right, there = (play(asked, {}) for asked in (probe, other))
+    if right is None or there is None:
+        return None
+    noise = 0.0 if c is None else alpha(c).noise_x - c.noise_x
+    return np.asarray(probe.expected + (there - right) + noise)

@@ -155,9 +155,11 @@ def _assumed(fallen: StatementOutline, deciding: Result) -> Iterator[str]:
     premises = [item for item in deciding.evidence if isinstance(item, PremiseEvidence)]
     for item in premises:
         yield f"“{item.premise}” on {deciding.instance}: {item.finding}."
+    if premises:
+        return
     if deciding.about == "paper":
         yield "It is about the text itself: no problem takes part."
-    elif not premises and not any(WRITTEN in one.readings for one in premises_of(fallen.id)):
+    elif not any(WRITTEN in one.readings for one in premises_of(fallen.id)):
         yield f"The text puts no premise under it that {deciding.instance} could break."
 
 
