@@ -10,7 +10,7 @@ import numpy as np
 from spec import REPAIRED
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
-from verify.conformance.blame.call_blame import INSIDE_STAGE, asked_later, explain_calls
+from verify.conformance.blame.call_blame import INSIDE_STAGE, asked_later, explain_calls, misfit
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.lower_level.lower_blame import explain_lower
 from verify.conformance.blame.questions import reading_asked
@@ -29,6 +29,9 @@ from verify.subjects.protocol import StageCalls
 
 MOST = 0.75
 """Share of the answers that are off beyond which a call with another alpha is told for its line 6."""
+
+NEAR = 2.0
+"""Tolerances within which it gives an answer: both may stop a solve of their own."""
 
 
 def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) -> tuple[Blame, ...]:
@@ -102,13 +105,20 @@ def _with_whole_call(
     whole = known | {"hypergradient": CallWithAlpha(alpha)}
     solved = EditedStage("y", line.exchanged, SumEdit("y"))
     held = [answer for given in INSIDE_STAGE for answer in asked_later(asker, given)]
+
+    def given_by(one: dict[Stage, Explanation], answers: Sequence[StageAnswer]) -> list[float]:
+        named = {str(stage): explanation for stage, explanation in one.items()}
+        return [off for answer in answers if (off := misfit(named, answer)) <= NEAR]
+
     answers = [*wrong, *held]
-    by_whole = sum(_gives(whole, answer) for answer in answers)
-    others = (known, known | {"penalty_minimiser": solved})
-    if not by_whole > max(MOST * len(answers), *(sum(_gives(one, answer) for answer in answers) for one in others)):
+    by_whole = given_by(whole, answers)
+    most = max(len(given_by(one, answers)) for one in (known, known | {"penalty_minimiser": solved}))
+    if not len(by_whole) > max(MOST * len(answers), most):
         return found, known
-    of_held = sum(_gives(whole, answer) for answer in held)
-    told = replace(blame, explanations=(whole["hypergradient"],), agrees=by_whole, held_out=of_held)
+    told = replace(
+        blame, explanations=(whole["hypergradient"],), agrees=len(by_whole), held_out=len(given_by(whole, held)),
+        apart=max(by_whole),
+    )  # fmt: skip
     return [told if one is blame else one for one in found], whole
 
 

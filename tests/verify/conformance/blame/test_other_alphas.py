@@ -29,6 +29,9 @@ def test_a_call_that_is_made_with_another_alpha_is_one_sentence(factor: float, p
     found = told(Subject())
     (diagnosis,) = [one for one in found.diagnoses if one.stage == "hypergradient"]
     assert diagnosis.sentence.startswith(f"{IN_A_CALL} {words} where α belongs (")
+    # The distance told is that of whole calls, whose solves stop, not that of line 6 alone.
+    assert float(diagnosis.sentence.split("as it says, to ")[1].split()[0]) > 0.01
+    assert diagnosis.held_out > 10
 
 
 def test_a_solve_with_another_alpha_is_no_other_call() -> None:
