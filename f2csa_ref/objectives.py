@@ -255,10 +255,10 @@ def _stated(value: Value | None, name: str) -> Value:
 
 
 class HolderObjectives(AffineRows):
-    """f = y, g = y²/2 + xy + xy r^s with r = |(x, y)|: smooth, its Hessian only Hölder continuous.
+    """f = y, g = y²/2 + xy + xy q(r) with r = |(x, y)|, q = r^s near 0: smooth, its Hessian only Hölder continuous.
 
-    ``mu_g = 1/2`` and ``C_g = 3/2`` hold where ``3 s r**s <= 1``, as ``g_yy`` lies within ``1.5 s r**s`` of 1;
-    beyond that ball ``g(x, .)`` need not be convex.
+    Up to the ``reach`` R, where ``3 s R**s = 1``, ``g_yy`` lies within ``1.5 s r**s`` of 1; beyond, q flattens, and
+    ``mu_g = 1/2`` and ``C_g = 3/2`` hold everywhere.
     """
 
     mu_g, C_g, C_f = 0.5, 1.5, 0.0
@@ -268,13 +268,17 @@ class HolderObjectives(AffineRows):
         self.A, self.B, self.b = rows.A.to_numpy(), rows.B.to_numpy(), rows.b.to_numpy()
         self.noise = problem.noise
         self.s = float(problem.s)
+        # So far that no double is: (3 s)^(-1/s) overflows for small s.
+        self.reach = math.exp(min(700.0, -math.log(3 * self.s) / self.s))
 
     def _radius_powers(self, x: Vector, y: Vector) -> tuple[Vector, Vector]:
-        """r^s and s r^(s-2), the latter 0 at the origin where it only ever meets factors r²."""
+        """q(r) and q'(r)/r, the latter 0 at the origin where it only ever meets factors r²."""
         r = np.hypot(x, y)
-        inner = np.zeros_like(r)
-        np.divide(self.s * r**self.s, r * r, out=inner, where=r > 0)
-        return r**self.s, inner
+        near = np.minimum(r, self.reach)
+        power, share, inner = near**self.s, np.ones_like(r), np.zeros_like(r)
+        np.divide(near, r, out=share, where=r > 0)
+        np.divide(self.s * power, r * r, out=inner, where=r > 0)
+        return power * (1 + self.s * (1 - share)), inner * share
 
     def f(self, x: Vector, y: Vector) -> float:  # noqa: ARG002  # f = y
         return float(y[0])

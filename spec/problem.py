@@ -29,9 +29,11 @@ MAX_FILE_BYTES = 512 * 1024 * 1024
 class Holder(Sparing):
     r"""A smooth lower level whose Hessian is only Hölder continuous.
 
-    :math:`f = y`, :math:`g = y^2/2 + xy + xy(x^2+y^2)^{s/2}`, one row that never binds. At ``x = 0`` the penalty
-    estimator's bias is exactly :math:`\alpha^{2s}`: O(alpha) needs s = 1/2, and s = 1, a Lipschitz Hessian, gives
-    the O(alpha^2) of quadratic problems.
+    :math:`f = y`, :math:`g = y^2/2 + xy + xy\,q(r)`, :math:`r^2 = x^2 + y^2`, one row that never binds, where
+    :math:`q = r^s` up to :math:`R = (3s)^{-1/s}` and :math:`q = R^s(1 + s - sR/r)` beyond: so :math:`\nabla g` is
+    Lipschitz and :math:`g(x, \cdot)` strongly convex, with modulus 1/2, everywhere. At ``x = 0`` the penalty
+    estimator's bias is exactly :math:`\alpha^{2s}` for :math:`\alpha^2 \le R`: O(alpha) needs s = 1/2, and s = 1, a
+    Lipschitz Hessian, gives the O(alpha^2) of quadratic problems.
 
     Args:
         kind: ``holder``.

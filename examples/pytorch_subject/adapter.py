@@ -5,6 +5,7 @@ Run ``f2csa verify --subject examples.pytorch_subject.adapter:PyTorchSubject --r
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import torch
@@ -17,8 +18,13 @@ T = torch.as_tensor
 
 
 def holder(s):
-    # So small that no digit sees it, and autograd has derivatives at the origin.
-    return lambda x, y: (y * y / 2 + x * y * (1 + (x * x + y * y + 1e-150) ** (s / 2)))[0]
+    def g(x, y):
+        # So small that no digit sees it, and autograd has derivatives at the origin.
+        r = torch.sqrt(x * x + y * y + 1e-150)
+        near = torch.clamp(r, max=math.exp(min(700.0, -math.log(3 * s) / s)))
+        return (y * y / 2 + x * y * (1 + near**s * (1 + s - s * near / r)))[0]
+
+    return g
 
 
 def quadratic(xx, xy, yy, x0, y0):

@@ -55,12 +55,15 @@ def curvature(q: Objectives, x: Vector, y: Vector) -> Curvature:
 
 
 def _holder(q: HolderObjectives, x: float, y: float) -> Curvature:
-    """Of y²/2 + xy + xy r^s, r = |(x, y)|."""
+    """Of y²/2 + xy + xy q(r), r = |(x, y)|."""
     square, s = x * x + y * y, q.s
     if square == 0:
         return Curvature(np.ones((1, 1)), np.ones((1, 1)))
-    power = square ** (s / 2)
-    cosine, sine = x / square**0.5, y / square**0.5
-    yy = 1 + s * power * cosine * sine * (3 + (s - 2) * sine * sine)
-    xy = 1 + power * (1 + s + s * (s - 2) * cosine * cosine * sine * sine)
+    r = square**0.5
+    power, share = (square ** (s / 2), 1.0) if r <= q.reach else (q.reach**s, q.reach / r)
+    # r q'(r), and r² q''(r) in units of it, less 1.
+    slope, bend = s * power * share, (s if share == 1 else -1.0) - 2
+    cosine, sine = x / r, y / r
+    yy = 1 + slope * cosine * sine * (3 + bend * sine * sine)
+    xy = 1 + power * (1 + s * (1 - share)) + slope * (1 + bend * cosine * cosine * sine * sine)
     return Curvature(np.full((1, 1), yy), np.full((1, 1), xy))

@@ -79,11 +79,6 @@ class QuadraticArrays:
         for block in fields(self):
             getattr(self, block.name).setflags(write=False)
 
-    @cached_property
-    def sizes(self) -> QuadraticArrays:
-        """The absolute value of every entry."""
-        return QuadraticArrays(*(np.abs(getattr(self, block.name)) for block in fields(self)))
-
 
 class Quadratic(Frozen):
     """A problem with quadratic objectives, every entry exact.
@@ -164,6 +159,11 @@ class Quadratic(Frozen):
     def arrays(self) -> QuadraticArrays:
         """All blocks as doubles."""
         return QuadraticArrays(**{name: block.to_numpy() for name, block in self.blocks.items()})
+
+    @cached_property
+    def sizes(self) -> QuadraticArrays:
+        """The absolute value of every entry; not kept with the arrays, whose ``vars`` are the blocks alone."""
+        return QuadraticArrays(*(np.abs(getattr(self.arrays, block.name)) for block in fields(self.arrays)))
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical form as plain data: zero blocks left out, rows always written."""

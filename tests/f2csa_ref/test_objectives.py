@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from f2csa_ref import HolderObjectives, QuadraticObjectives, SmoothObjectives, objectives_of
 from f2csa_ref.objectives import _known, as_vector
+from f2csa_ref.second_derivatives.curvature import curvature
 from spec import Generated, Holder, InvalidInputError
 from spec.blocks.noise import Noise
 
@@ -105,7 +106,7 @@ def test_numbers_beyond_double_range_are_one_clear_line(make):
 
 
 @pytest.mark.parametrize("s", ["1/4", "1/2", "1"])
-@pytest.mark.parametrize("point", [(0.3, -0.2), (0.0, 0.4), (-0.5, 0.0)])
+@pytest.mark.parametrize("point", [(0.3, -0.2), (0.0, 0.4), (-0.5, 0.0), (3.0, -2.0), (-1.5, -4.0), (40.0, 9.0)])
 def test_holder_gradients_are_those_of_the_value(s, point):
     q = objectives_of(Holder(s=s))
     x, y = np.array([point[0]]), np.array([point[1]])
@@ -120,15 +121,25 @@ def test_holder_gradients_vanish_quietly_at_the_origin():
     assert q.grad_y_g(np.zeros(1), np.zeros(1)) == 0
 
 
-def test_holder_curvature_stays_within_its_bounds_inside_the_stated_ball():
-    s = 0.5
-    q = objectives_of(Holder(s="1/2"))
-    radius = (1 / (3 * s)) ** (1 / s)
-    rng = np.random.default_rng(0)
-    for angle in rng.uniform(0, 2 * np.pi, 50):
-        x, y = radius * np.cos(angle) * np.ones(1), radius * np.sin(angle) * np.ones(1)
-        g_yy = central_difference(lambda v, x=x: q.grad_y_g(x, v)[0], y)[0]
-        assert q.mu_g <= g_yy <= q.C_g
+@given(s=st.fractions("1/20", 1), angle=st.floats(0, 2 * np.pi), times=st.floats(1e-3, 1e3))
+def test_a_holder_problem_is_strongly_convex_and_smooth_everywhere(s, angle, times):
+    q = objectives_of(Holder(s=s))
+    point = times * min(q.reach, 1e6) * np.array([np.cos(angle), np.sin(angle)])
+    x, y = point[:1], point[1:]
+    parts = curvature(q, x, y)
+    assert q.mu_g - 1e-12 <= parts.yy[0, 0] <= q.C_g + 1e-12
+    # The gradient as a map of both: q(r) is at most R^s (1 + s), which is 1/(3 s) + 1/3.
+    assert abs(parts.xy[0, 0] - 1) <= 1 / (3 * s) + 1 / 3 + 1 / 2
+
+
+@pytest.mark.parametrize("s", ["1/4", "1/2", "1"])
+@pytest.mark.parametrize("times", [0.5, 0.999, 1.001, 3.0])
+def test_holder_curvature_is_the_derivative_of_the_gradient(s, times):
+    q = objectives_of(Holder(s=s))
+    x, y = times * q.reach * np.array([0.6]), times * q.reach * np.array([-0.8])
+    parts = curvature(q, x, y)
+    np.testing.assert_allclose(parts.yy[0], central_difference(lambda v: q.grad_y_g(x, v)[0], y), atol=1e-6)
+    np.testing.assert_allclose(parts.xy[0], central_difference(lambda v: q.grad_y_g(v, y)[0], x), atol=1e-6)
 
 
 def test_rows_are_summed_beyond_double_precision(make):

@@ -248,9 +248,17 @@ def test_equal_problems_are_equal_whatever_was_computed_from_them() -> None:
     assert isinstance(one, Quadratic)
     assert one.arrays.B.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     assert one == two
+
     assert hash(one) == hash(two)
     assert len({one, two, pickle.loads(pickle.dumps(one))}) == 1
     assert one != parse_problem(changed(noise={"model": "additive", "sigma_f": 1}))
+
+
+def test_the_attributes_of_the_arrays_are_the_blocks_whatever_was_computed_from_them() -> None:
+    made = parse_problem(EXAMPLE)
+    assert isinstance(made, Quadratic)
+    assert np.array_equal(made.sizes.g_xy, np.abs(made.arrays.g_xy))
+    assert set(vars(made.arrays)) == set(made.blocks)
 
 
 def test_two_spellings_of_one_number_make_equal_problems() -> None:

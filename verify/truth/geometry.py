@@ -168,7 +168,7 @@ class Geometry:
         come from a ramp of width ``h_width``, rounding of h at the lower-level point moves them too.
         """
         a, w = self.a, self.weights
-        s, x_size, y_size = a.sizes, np.abs(self.x), np.abs(y)
+        s, x_size, y_size = self.problem.sizes, np.abs(self.x), np.abs(y)
         # h(x, y) may be had from h(x, y*): where y* is the longer of the two, its terms cancel.
         size_h = s.A @ x_size + s.B @ np.maximum(y_size, np.abs(self.y_star)) + s.b
         penalty = w.alpha_2 * s.A.T @ (self.rho * size_h)

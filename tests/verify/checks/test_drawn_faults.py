@@ -38,3 +38,12 @@ def test_where_a_row_stays_weakly_active_nothing_faults(name, reading):
     )
     assert result.fault is None, result.fault
     assert (result.verdict is Verdict.NOT_APPLICABLE) == (reading != "as-written")
+
+
+@pytest.mark.parametrize("reading", ["as-written", "repaired"])
+def test_where_the_minimiser_is_0_its_rounding_is_no_fault(reading):
+    """Its row does not move with x there, so that line 6 has no size, and what a minimiser in doubles is off is all."""
+    result = perform(
+        Task("bias-bound/T3-uniform", reading, "drawn:rows:23", "reference", "full", DEFAULT_SEED), ReferenceSubject()
+    )
+    assert result.fault is None, result.fault

@@ -16,7 +16,7 @@ from verify.checks.measuring.piece_constants import PieceConstants
 from verify.checks.measuring.premises import SHOWN_ALPHA, at_truth, estimate, regular_truth, sweep_ends
 from verify.evidence.model import Counterexample, Evidence, Point
 from verify.evidence.rates.rates import fit_rate
-from verify.truth.enclosures.pair import exact_bias
+from verify.truth.enclosures.pair import minimiser_and_bias
 from verify.truth.geometry import EPS, quadratic_of
 
 SHOWN = {"bias-bound/T3-uniform": Fraction(SHOWN_ALPHA)}
@@ -111,15 +111,16 @@ def _times(array: ExactArray, factor: Fraction) -> list[object]:
 
 
 def _T3(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:  # noqa: N802  # the paper's letter
-    """The subject's T3 beside its exact value, and the bound of it that knows no σ_min."""
+    """The subject's T3 at the exact minimiser, correctly rounded, beside its value, and the bound that knows no σ_min."""
     there = replace(case, instance=scaled(case.instance, s, as_written=case.as_written))
     truth = regular_truth(there.instance)
     geometry, call = at_truth(there, truth, alpha)
     # Multipliers are to be clear of the ramp whatever the scale.
     geometry = replace(geometry, rho=truth.active)
-    found = estimate(there, replace(call, rho=truth.active), geometry.minimiser)
-    exact = exact_bias(there.instance, truth, geometry, dual_term=case.reading.dual_term)
-    rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term)
+    kept = case.reading.dual_term
+    y, exact = minimiser_and_bias(there.instance, truth, geometry, dual_term=kept)
+    found = estimate(there, replace(call, rho=truth.active), y)
+    rounding = geometry.rounding(y, dual_term=kept) + EPS * float(np.linalg.norm(truth.grad_F))
     size = float(np.linalg.norm(found - truth.grad_F))
     bound = PieceConstants.of(geometry, truth).penalty_term
     return Point(at=alpha, measured=size, uncertainty=rounding, predicted=exact), bound

@@ -99,7 +99,7 @@ def _known_premises_met(name: str) -> dict[str, PremiseEvidence]:
 
 def _premises_met(instance: Instance) -> dict[str, PremiseEvidence]:
     if isinstance(instance.problem, Holder):
-        return {}
+        return {} if any(instance.x) else _met_by_a_smooth_problem(instance.problem)
     try:
         lower = feasible(instance)
     except NoValueError:
@@ -123,6 +123,24 @@ def _premises_met(instance: Instance) -> dict[str, PremiseEvidence]:
         "penalty-strong-convexity": curved if mu_g > 0 else "",
         **BY_CONSTRUCTION,
     }
+    return _held(findings)
+
+
+def _met_by_a_smooth_problem(problem: Holder) -> dict[str, PremiseEvidence]:
+    """At x = 0, where y* is: how far g_yy goes from 1 is derived where the problem is defined."""
+    slack, rows = "no row is active", "‖A‖ = 0, ‖B‖ = 1"
+    return _held({
+        "licq": slack,
+        "strict-complementarity": slack,
+        "affine-rows": rows,
+        "bounded-jacobian": rows,
+        "strong-convexity": f"1/2 ≤ g_yy ≤ 3/2 at every (x, y), s = {problem.s}",
+        "penalty-strong-convexity": "μ ≥ α⁻²/2 for every α, f being linear",
+        **dict.fromkeys(("dual-accuracy", "lower-level-accuracy", "penalty-accuracy"), "every stage is given exactly"),
+    })  # fmt: skip
+
+
+def _held(findings: dict[str, str]) -> dict[str, PremiseEvidence]:
     return {name: PremiseEvidence(premise=name, holds=True, finding=said) for name, said in findings.items() if said}
 
 

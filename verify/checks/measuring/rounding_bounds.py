@@ -54,8 +54,8 @@ def rows_are_exact(instance: Instance, y_star: Sequence[Fraction]) -> bool:
 
 def gradient_left(at: Geometry, y: Vector) -> float:
     """Bound of the gradient in y that a direct solve in doubles may leave at its answer y, by rounding alone."""
-    a, n, m, p = at.a, len(at.x), len(y), len(at.lam)
-    s, w, x, larger = a.sizes, at.weights, np.abs(at.x), np.maximum(np.abs(y), np.abs(at.y_star))
+    n, m, p = len(at.x), len(y), len(at.lam)
+    s, w, x, larger = at.problem.sizes, at.weights, np.abs(at.x), np.maximum(np.abs(y), np.abs(at.y_star))
     rows = s.B.T @ (at.rho * (s.A @ x + 2 * s.B @ larger + s.b))
     lower = s.g_xy.T @ x + s.g_yy @ larger + s.g_y + s.B.T @ np.abs(at.lam)
     upper = s.f_xy.T @ x + s.f_yy @ larger + s.f_y

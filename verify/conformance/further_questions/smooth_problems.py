@@ -1,6 +1,6 @@
 r"""Problems that are not quadratic as probes: their lower level and penalty minimiser, followed to many digits.
 
-So far :class:`spec.Holder`: :math:`f = y`, :math:`g = y^2/2 + xy + xy\,r^s`, :math:`r^2 = x^2 + y^2`, with one row that
+So far :class:`spec.Holder`: :math:`f = y`, :math:`g = y^2/2 + xy + xy\,q(r)`, :math:`r^2 = x^2 + y^2`, with one row that
 is slack wherever it is asked, so that its multiplier and weight are 0 and the penalty plays no part.
 """
 
@@ -22,9 +22,9 @@ from verify.truth.algebra.rationals import Vector
 
 DIGITS = 60
 REACH = Fraction(1, 4)
-"""Largest |x| at which g is strongly convex along the way to its minimum."""
+"""Largest |x| asked: minima are looked for in [-2, 2]."""
 CURVATURE = 0.5
-"""What g bends by in y at least there."""
+"""What g bends by in y at least."""
 ALPHAS = (0.1, 0.05)
 _OFF = Decimal("0.002")
 _ROUNDINGS = 256 * U
@@ -69,12 +69,12 @@ class _Formulas:
         self.x, self.s = x, s
 
     def along_y(self, y: Decimal) -> Decimal:
-        x, r = self.x, self._length(y)
-        return y + x + (x * r**self.s * (1 + self.s * y * y / (r * r)) if r else Decimal(0))
+        factor, slope = self._factor(y)
+        return y + self.x * (1 + factor + slope * y * y)
 
     def along_x(self, y: Decimal) -> Decimal:
-        x, r = self.x, self._length(y)
-        return y + (y * r**self.s * (1 + self.s * x * x / (r * r)) if r else Decimal(0))
+        factor, slope = self._factor(y)
+        return y * (1 + factor + slope * self.x * self.x)
 
     def root(self, slope: Callable[[Decimal], Decimal]) -> Decimal:
         """Where an increasing function is 0 in [-2, 2], by halving."""
@@ -84,8 +84,15 @@ class _Formulas:
             low, high = (low, middle) if slope(middle) > 0 else (middle, high)
         return (low + high) / 2
 
-    def _length(self, y: Decimal) -> Decimal:
-        return (self.x * self.x + y * y).sqrt()
+    def _factor(self, y: Decimal) -> tuple[Decimal, Decimal]:
+        """q(r) and q'(r)/r: r^s up to where 3 s r^s is 1, and beyond as its own tangent in 1/r has it."""
+        r = (self.x * self.x + y * y).sqrt()
+        if not r:
+            return Decimal(0), Decimal(0)
+        if 3 * self.s * r**self.s <= 1:
+            return r**self.s, self.s * r**self.s / (r * r)
+        end = (3 * self.s) ** (-1 / self.s)
+        return (1 + self.s * (1 - end / r)) / (3 * self.s), end / (3 * r**3)
 
 
 def _minimiser(name: str, problem: Holder, x: Any, given: tuple[_Formulas, dict[str, Any], float]) -> Probe:

@@ -88,6 +88,12 @@ def test_smooth_problems_are_followed_to_many_digits() -> None:
         assert all("activation on a problem of kind holder" in note for note in notes)
 
 
+def test_smooth_problems_are_followed_to_where_their_curvature_ends() -> None:
+    # At s = 1 the factor flattens beyond |(x, y)| = 1/3, where this minimum is.
+    notes = told(ReferenceSubject(), OwnProblem("beyond", parse_problem({"kind": "holder", "s": 1}), (Fraction(1, 4),)))
+    assert all("none off" in note for note in notes)
+
+
 class Zero(ReferenceSubject):
     name = "zero"
 
