@@ -248,7 +248,6 @@ def test_equal_problems_are_equal_whatever_was_computed_from_them() -> None:
     assert isinstance(one, Quadratic)
     assert one.arrays.B.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     assert one == two
-
     assert hash(one) == hash(two)
     assert len({one, two, pickle.loads(pickle.dumps(one))}) == 1
     assert one != parse_problem(changed(noise={"model": "additive", "sigma_f": 1}))

@@ -111,7 +111,7 @@ def _times(array: ExactArray, factor: Fraction) -> list[object]:
 
 
 def _T3(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:  # noqa: N802  # the paper's letter
-    """The subject's T3 at the exact minimiser, correctly rounded, beside its value, and the bound that knows no σ_min."""
+    """The subject's T3 at the exact minimiser, correctly rounded, beside its value, and its bound without σ_min."""
     there = replace(case, instance=scaled(case.instance, s, as_written=case.as_written))
     truth = regular_truth(there.instance)
     geometry, call = at_truth(there, truth, alpha)

@@ -1,7 +1,7 @@
 r"""Problems that are not quadratic as probes: their lower level and penalty minimiser, followed to many digits.
 
-So far :class:`spec.Holder`: :math:`f = y`, :math:`g = y^2/2 + xy + xy\,q(r)`, :math:`r^2 = x^2 + y^2`, with one row that
-is slack wherever it is asked, so that its multiplier and weight are 0 and the penalty plays no part.
+So far :class:`spec.Holder`: :math:`f = y`, :math:`g = y^2/2 + xy + xy\,q(r)`, :math:`r^2 = x^2 + y^2`, with one row
+that is slack wherever it is asked, so that its multiplier and weight are 0 and the penalty plays no part.
 """
 
 from __future__ import annotations
