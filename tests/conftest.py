@@ -41,7 +41,7 @@ DEAREST = (
     "verify/conformance/blame/test_sum_blame.py", "verify/evidence/test_continuation.py",
     "verify/cli/output/test_every_stream.py", "verify/cli/output/test_ci_output.py",
     "verify/cli/runs/test_run_summary.py", "verify/conformance/probes/test_probes.py",
-    "verify/campaign/test_pytest_plugin.py", "meta/test_action.py", "verify/proofs/test_fooled_proofs.py",
+    "verify/cli/test_pytest_plugin.py", "meta/test_action.py", "verify/proofs/test_fooled_proofs.py",
     "verify/report/site/paper/test_paper_page.py", "verify/checks/test_text_and_sources.py",
     "verify/conformance/blame/test_state.py", "verify/conformance/test_exit_first.py",
     "verify/conformance/blame/test_loop.py", "verify/conformance/blame/test_warm_rows.py",

@@ -156,7 +156,7 @@ def _import_all() -> None:
     for place in {place for _, place in COMMANDS.values()}:
         import_module(place.partition(":")[0])
     import_module("verify.cli.runs.verify")
-    import_module("verify.campaign.pytest_plugin")
+    import_module("verify.cli.pytest_plugin")
     load_claims()
     # What a run imports only when it gets there, and the compiled templates of its report.
     with tempfile.TemporaryDirectory() as folder:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spec.settings import load_settings
     from verify.campaign.baseline.storage import load_report
-    from verify.campaign.pytest_plugin import parametrize_with_claims
+    from verify.cli.pytest_plugin import parametrize_with_claims
     from verify.campaign.run import run
     from verify.conformance.judge import conform
     from verify.conformance.model import Conformance
@@ -61,7 +61,7 @@ _HOMES = {
     "Subject": "verify.subjects",
     "Report": "verify.report.report_files",
     "Result": "verify.report.model",
-    "parametrize_with_claims": "verify.campaign.pytest_plugin",
+    "parametrize_with_claims": "verify.cli.pytest_plugin",
 }
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from verify.campaign.pytest_plugin import parametrize_with_claims
+from verify.cli.pytest_plugin import parametrize_with_claims
 
 pytest_plugins = ["pytester"]
 
@@ -100,7 +100,7 @@ def project(modules: Modules, pytester: pytest.Pytester, monkeypatch: pytest.Mon
 
 
 def decorated(subject: str, name: str = "test_claims", body: str = "claim.check()", **options: object) -> str:
-    given = "".join(f", {key}={value!r}" for key, value in options.items())
+    given = "".join(f", {key}={value!r}" for key, value in ({"causes": 0} | options).items())
     return f"\n@parametrize_with_claims({subject}{given})\ndef {name}(claim):\n    {body}\n"
 
 
@@ -128,6 +128,20 @@ def test_verdicts_become_outcomes(project: Project) -> None:
     assert [line.split("::")[1].split("[")[0] for line in passed] == ["test_right", "test_own"]
     assert counts["failed"] == 4
     assert out.count("PASSED test_mine.py::test_right[bias-bound/T3-repaired]") == 1
+
+
+@pytest.mark.parametrize("subject", ['"my_solver:Wrong"', "my_solver.Wrong"])
+def test_what_is_off_in_the_stages_is_looked_for_once_and_told_by_each_that_fails(
+    project: Project, subject: str
+) -> None:
+    text = decorated(subject, claims=["bias-bound/T3", "bias-bound/black-box"], instances=("toy1",), causes=120)
+    counts, out = project.run(text, apart=True)
+    assert counts == {"failed": 2}
+    cause = "cause: hypergradient, ∇F off by up to "
+    told = [line for line in out.splitlines() if line.startswith(cause)]
+    assert len(told) == 2
+    assert all("line 6 = the right one + α₁·Aᵀλ̃" in line for line in told)
+    assert out.count("f2csa: looking for what is off in each stage, for 120 s at most") == 1
 
 
 def test_ending_the_process_fails_every_test_and_is_tried_once(project: Project) -> None:
@@ -239,6 +253,7 @@ def test_expected_failures(project: Project) -> None:
         ({"claims": ["bias-bond"]}, "bias-bond"),
         ({"readings": ["literal"]}, "must be as-written, repaired, only:FIELD, choose:... or keep:FIELD=VALUE"),
         ({"instances": ["toy9"]}, "toy9"),
+        ({"causes": -1}, "causes: must be >= 0 and finite; got -1"),
         ({"profile": "fast"}, "must be one of smoke, ci, full"),
         ({"claims": ["scaling-experiment"]}, "must say something about a solver"),
     ],

@@ -31,6 +31,7 @@ from verify.campaign.summary import is_unanswered
 from verify.campaign.worker_choice import on
 from verify.campaign.workers import Crew, run_here
 from verify.checks.measuring.case import ProfileName, checks, find_profile
+from verify.cli.runs.stage_causes import letter_of_stages, require_seconds
 from verify.report.model import Result
 from verify.subjects import name_of, require_stages
 from verify.subjects.faults import described
@@ -39,8 +40,11 @@ from verify.verdict import Verdict, combine
 
 if TYPE_CHECKING:
     from verify.campaign.executors.remote_workers import AnyExecutor
+    from verify.report.rows.letter import Letter
 
 ARGUMENT = "claim"
+CAUSES = 20.0
+"""Seconds for which causes are looked for."""
 _OPEN = ExitStack()
 """Executors in use."""
 atexit.register(_OPEN.close)
@@ -55,6 +59,9 @@ class _Source:
     name: str
     time_limit: float | None = None
     executor: AnyExecutor | None = None
+    causes: float = 0.0
+    """Seconds for which causes are looked for, once, after the first test that fails."""
+    letter: Letter | None = None
     made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
     why: str = ""
     """Why it cannot be made; it is not tried again."""
@@ -81,6 +88,18 @@ class _Source:
         if isinstance(executor, str):
             factory_of(executor)
         self.executor = executor
+
+    def looks_for_causes(self, seconds: float) -> None:
+        """Take a time for causes; a subject that an executor's workers load need not be here."""
+        require_seconds(seconds, "causes")
+        self.causes = 0.0 if self.executor is not None else seconds
+
+    def told_causes(self, seed: int) -> list[str]:
+        """What its stages compute where they are off, a line each; looked for at the first call."""
+        if self.causes:
+            subject = self.given() if isinstance(self.given, type) else self.given
+            self.letter, self.causes = letter_of_stages(subject, seed, self.causes, self.time_limit), 0.0
+        return [] if self.letter is None else [f"cause: {line}" for line in self.letter.causes()]
 
     def ready(self) -> bool:
         """Whether it is made, or can be."""
@@ -175,7 +194,9 @@ class ClaimTest:
                 pytrace=False,
             )
         if bad:
-            pytest.fail(_told("", bad), pytrace=False)
+            refuted = any(result.verdict is Verdict.REFUTED for result in bad)
+            causes = self._source.told_causes(self._tasks[0].seed) if refuted else []
+            pytest.fail("\n".join([_told("", bad), *causes]), pytrace=False)
         refused = [result for result in self.results if is_unanswered(result)]
         if refused and any(result.verdict is Verdict.SUPPORTED for result in self.results):
             # Who chooses the questions proves nothing.
@@ -206,6 +227,7 @@ def parametrize_with_claims(
     per_instance: bool = False,
     time_limit: float | None = None,
     executor: AnyExecutor | None = None,
+    causes: float = CAUSES,
 ) -> Callable[[Test], Test]:
     """Run a test once for each claim and step, as ``claim``.
 
@@ -228,6 +250,8 @@ def parametrize_with_claims(
         time_limit: Seconds one stage call may take, as :func:`verify.run` takes it; what the settings of the working
             directory say of this subject if ``None``.
         executor: Where a subject given by name is judged, as :func:`verify.run` takes it.
+        causes: Seconds, >= 0, for which the first test that fails looks for what is off in the subject's stages, as
+            ``f2csa conform`` does; each that fails says it. 0 for not at all; no executor's subject is asked.
 
     Raises:
         pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
@@ -237,6 +261,7 @@ def parametrize_with_claims(
     try:
         source.limited(time_limit)
         source.judged_by(executor)
+        source.looks_for_causes(causes)
         tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)
         entries = listed(ExpectedFailure, expected_failed or {}, "expected_failed")
     except InvalidInputError as error:
