@@ -255,11 +255,7 @@ def _stated(value: Value | None, name: str) -> Value:
 
 
 class HolderObjectives(AffineRows):
-    """f = y, g = y²/2 + xy + xy q(r) with r = |(x, y)|, q = r^s near 0: smooth, its Hessian only Hölder continuous.
-
-    Up to the ``reach`` R, where ``3 s R**s = 1``, ``g_yy`` lies within ``1.5 s r**s`` of 1; beyond, q flattens, and
-    ``mu_g = 1/2`` and ``C_g = 3/2`` hold everywhere.
-    """
+    """The problem of :class:`spec.Holder`: ``g_yy`` lies within ``1.5 s r**s`` of 1 up to ``reach``, where that is 1/2."""
 
     mu_g, C_g, C_f = 0.5, 1.5, 0.0
 
@@ -275,9 +271,8 @@ class HolderObjectives(AffineRows):
         """q(r) and q'(r)/r, the latter 0 at the origin where it only ever meets factors r²."""
         r = np.hypot(x, y)
         near = np.minimum(r, self.reach)
-        power, share, inner = near**self.s, np.ones_like(r), np.zeros_like(r)
-        np.divide(near, r, out=share, where=r > 0)
-        np.divide(self.s * power, r * r, out=inner, where=r > 0)
+        power, share = near**self.s, np.divide(near, r, out=np.ones_like(r), where=r > 0)
+        inner = np.divide(self.s * power, r * r, out=np.zeros_like(r), where=r > 0)
         return power * (1 + self.s * (1 - share)), inner * share
 
     def f(self, x: Vector, y: Vector) -> float:  # noqa: ARG002  # f = y

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spec.settings import load_settings
     from verify.campaign.baseline.storage import load_report
-    from verify.cli.pytest_plugin import parametrize_with_claims
     from verify.campaign.run import run
+    from verify.cli.pytest_plugin import parametrize_with_claims
     from verify.conformance.judge import conform
     from verify.conformance.model import Conformance
     from verify.report.model import Result

@@ -32,7 +32,7 @@ def with_causes(report: Report, seconds: float, time_limit: float | None) -> Rep
 
 
 def letter_of_stages(subject: Any, seed: int, seconds: float, time_limit: float | None) -> Letter | None:
-    """What the stages compute, looked for as ``f2csa conform`` does, for as long at most; nothing where they cannot be asked.
+    """What the stages compute, looked for as ``f2csa conform`` does, for as long at most; none if it cannot be.
 
     A subject given by name is asked in a process of its own.
     """
