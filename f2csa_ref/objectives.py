@@ -255,7 +255,7 @@ def _stated(value: Value | None, name: str) -> Value:
 
 
 class HolderObjectives(AffineRows):
-    """The problem of :class:`spec.Holder`: ``g_yy`` lies within ``1.5 s r**s`` of 1 up to ``reach``, where that is 1/2."""
+    """Of :class:`spec.Holder`: ``g_yy`` is within ``1.5 s r**s`` of 1 up to ``reach``, and within 1/2 beyond."""
 
     mu_g, C_g, C_f = 0.5, 1.5, 0.0
 
