@@ -11,15 +11,10 @@ import numpy as np
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import (
     MULTIPLES,
-    OWN_WEIGHTS,
     WORDS,
-    MovingWeights,
-    OwnWeights,
     ScaledMultipliers,
-    TwiceMadeWeights,
     WholeCall,
     calls_with_y,
-    twice_made,
 )
 from verify.conformance.blame.questions import chain_question, minimiser_question, width_questions
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
@@ -27,6 +22,13 @@ from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchan
 from verify.conformance.blame.sums.exchanges import exchanges
 from verify.conformance.blame.sums.handed_rows import HandedRows, handed_rows, measured_widths
 from verify.conformance.blame.sums.minimiser_rules import RULES
+from verify.conformance.blame.sums.own_weights import (
+    OWN_WEIGHTS,
+    MovingWeights,
+    OwnWeights,
+    TwiceMadeWeights,
+    twice_made,
+)
 from verify.conformance.blame.sums.scratch_calls import scratch_edits
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.blame.sums.sparse_sums import SumEdit, drops

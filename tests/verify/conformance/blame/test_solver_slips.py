@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.verify.conformance.blame.plain_lines import Given, PlainMinimiser, minimiser
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.questions import chain_question, minimiser_question
 from verify.conformance.blame.sums.sum_blame import explain_sum
@@ -70,6 +71,17 @@ def seidel(ended: Ended, most: int = 5000) -> Callable[[Given], Any]:
                 w[i] = -(g0[i] + H[i] @ w - H[i, i] * w[i]) / H[i, i]
             if ended(g0, g0 + H @ w, w - old, c.ys + w):
                 break
+        return c.ys + w
+
+    return solve
+
+
+def gradient_steps(most: int) -> Callable[[Given], Any]:
+    def solve(c: Given) -> Any:
+        H, g0 = quadratic(c)
+        w, step = 0 * g0, 1 / float(np.linalg.norm(H, 2))
+        for _ in range(most):
+            w = w - step * (g0 + H @ w)
         return c.ys + w
 
     return solve
@@ -205,6 +217,14 @@ def test_a_solve_that_only_ill_conditioned_problems_show_is_named_where_somethin
         said = explanation.answer(probe)
         assert said is not None
         np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-6, atol=1e-8)
+
+
+def test_iterations_that_took_all_questions_to_find_are_confirmed_all_the_same() -> None:
+    seen = look(StageCalls(PlainMinimiser(gradient_steps(400))), only=["penalty_minimiser"])
+    (blame,) = explain_all(seen.stages, seen)
+    (explanation,) = blame.explanations
+    assert "the result of 400 gradient steps from ỹ*, divided by the largest curvature" in explanation.sentence
+    assert blame.held_out >= 10
 
 
 RIGHT = {

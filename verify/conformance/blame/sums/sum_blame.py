@@ -32,7 +32,9 @@ TELLING = range(200, 230)
 NOISY = range(500, 504)
 """Seeds of those under noise, for subjects that take their normals from the call."""
 MOST_CALLS = 150
-"""Further calls of one stage."""
+"""Further calls of one stage, while explanations are looked for."""
+CONFIRMING = 60
+"""Further calls that hold explanations of one level against new answers, and tell them apart."""
 ILL_CONDITIONED = 1 / 64
 """The alpha of questions to a minimiser that answers all others rightly."""
 ENOUGH = 3
@@ -93,6 +95,8 @@ def explain_sum(
     for candidates in search_levels(search, base):
         if not candidates:
             continue
+        # Iterations that end too soon may have used up what was to be asked while they were looked for.
+        search = replace(search, ask=Asker(stages, CONFIRMING))
         held = held or search.gather(LATER)
         kept = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
         # Noise tells explanations apart, but may be wrong itself.
