@@ -109,7 +109,10 @@ class Premise(Frozen):
         id: Short name, unique in its claim.
         text: What must hold; one sentence for all readings, or one for each.
         formula: The same in the language of :mod:`spec.formulas`, one for all readings or one for each; then it is
-            decided at each place before a check is asked. A premise without one is spent by the checks.
+            decided at each place before a check is asked.
+        no_formula: Why it has none; a check spends it, or evaluates it.
+        taken_from: Ids of the statements whose conclusion it is: no hypothesis on a problem, but what the text says of
+            its own method elsewhere. Each is among what its statement rests on.
         choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
             asked, not the text's name.
         under: ``FIELD=VALUE`` where it is a hypothesis under one literal value of a choice only; its formula decides.
@@ -122,6 +125,8 @@ class Premise(Frozen):
     id: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")
     text: Annotated[str, Field(min_length=1)] | dict[ReadingName, Annotated[str, Field(min_length=1)]]
     formula: str | dict[ReadingName, str] = ""
+    no_formula: str = ""
+    taken_from: tuple[str, ...] = ()
     choice: str = ""
     under: str = ""
     latex: str = ""
@@ -143,6 +148,9 @@ class Premise(Frozen):
             raise InvalidInputError("formula", f"must have one for each of {', '.join(self.readings)}", self.formula)
         if isinstance(self.text, dict) and set(self.text) != set(self.readings):
             raise InvalidInputError("text", f"must have one for each of {', '.join(self.readings)}", self.text)
+        if bool(self.formula) == bool(self.no_formula or self.taken_from):
+            rule = "must stand where there is neither no_formula nor taken_from, and only there"
+            raise InvalidInputError(f"{self.id}.formula", rule, self.formula)
         if self.choice and isinstance(self.formula, str):
             raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
         if self.under and not (chosen_by(self.under) and self.formula):

@@ -124,6 +124,9 @@ class Statement(Frozen):
         for premise in self.premises:
             if premise.under and not chosen_by(premise.under).keys() <= {*self.open_choices}:
                 raise InvalidInputError(f"{premise.id}.under", "must name a choice of its statement", premise.under)
+            if strange := set(premise.taken_from) - set(self.rests_on):
+                rule = "must be among what its statement rests on"
+                raise InvalidInputError(f"{premise.id}.taken_from", rule, min(strange))
         formulas = bool(self.as_written.formula or self.repaired.formula)
         if formulas and self.no_formula:
             raise InvalidInputError("no_formula", "must be empty where a reading has a formula", self.no_formula)

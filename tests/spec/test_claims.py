@@ -247,6 +247,22 @@ def test_a_premise_under_a_reading_is_asked_there_alone() -> None:
             Claim.model_validate(data)
 
 
+@pytest.mark.parametrize(
+    ("premise", "change", "rule"),
+    [("licq", {"formula": ""}, "licq.formula: must stand where there is neither"),
+     ("licq", {"no_formula": "a rank"}, "licq.formula: must stand where there is neither"),
+     ("variance", {"taken_from": []}, "variance.formula: must stand where there is neither"),
+     ("variance", {"taken_from": ["inner-cost"]}, "variance.taken_from: must be among what its statement rests on")],
+)  # fmt: skip
+def test_a_premise_has_a_formula_or_says_why_not_or_where_it_is_taken_from(
+    premise: str, change: dict[str, object], rule: str
+) -> None:
+    data = tomllib.loads(source("goldstein-convergence" if premise == "variance" else "bias-bound"))
+    next(one for one in data["premises"] if one["id"] == premise).update(change)
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        Claim.model_validate(data)
+
+
 def test_an_unknown_choice_is_refused() -> None:
     data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
     with pytest.raises(ValueError, match="must be one of dual_term"):

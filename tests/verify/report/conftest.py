@@ -54,10 +54,13 @@ def _statement(name: str, title: str, power: str | None, **more: object) -> dict
 @pytest.fixture(scope="session")
 def claims() -> dict[str, Claim]:
     premises = [
-        {"id": "strict-complementarity", "text": "No active row has a zero multiplier.", "latex": r"\lambda^*_i > 0"},
-        {"id": "bounded", "text": "The lower-level gradient is bounded.", "readings": ["as-written"]},
-        {"id": "hessian-lipschitz", "text": "The Hessian of g is Lipschitz.", "readings": ["repaired"]},
-    ]
+        {"id": "strict-complementarity", "text": "No active row has a zero multiplier.",
+         "formula": "all(lam_star[active] > 0)"},
+        {"id": "bounded", "text": "The lower-level gradient is bounded.", "readings": ["as-written"],
+         "no_formula": "a supremum"},
+        {"id": "hessian-lipschitz", "text": "The Hessian of g is Lipschitz.", "readings": ["repaired"],
+         "taken_from": ["solution-error"]},
+    ]  # fmt: skip
     steps = [
         _statement("T1", "Error of the penalty minimiser", "3", role="proof", rests_on=["solution-error"]),
         _statement("T3", "Error at the exact penalty minimiser", "1", role="statement", choices=["dual_term"]),

@@ -75,6 +75,9 @@ BY_CONSTRUCTION = {
     "fixed-ramp": f"{CONSTRUCTED}: ε_λ is the same at every α",
     "oracles": f"{CONSTRUCTED}: the noise models are unbiased with the stated variance",
     "independent-samples": f"{CONSTRUCTED}: every sample has draws of its own",
+    "noise": f"{CONSTRUCTED}: every gradient call that is made or counted is noisy, with the variance stated",
+    "mean-accuracy": f"{CONSTRUCTED}: the laws of the pair's error have a mean length of α³, the most that it allows",
+    "second-moment-accuracy": f"{CONSTRUCTED}: those laws have a mean square of α⁶, the most that it allows",
 }
 """Premises that the checks themselves establish by what they choose, spending them in full."""
 
@@ -120,6 +123,7 @@ def _premises_met(instance: Instance) -> dict[str, PremiseEvidence]:
         "strong-convexity": f"μ_g = {mu_g:.3g}" if mu_g > 0 else "",
         "hessian-lipschitz": "the second derivatives are constant",
         "lipschitz-hessian": "the second derivatives are constant",
+        "lipschitz-partial-gradient": "∇ₓL is affine in y and in λ, ρ held: it has both constants at every α",
         "penalty-strong-convexity": curved if mu_g > 0 else "",
         **BY_CONSTRUCTION,
     }
@@ -136,6 +140,7 @@ def _met_by_a_smooth_problem(problem: Holder) -> dict[str, PremiseEvidence]:
         "bounded-jacobian": rows,
         "strong-convexity": f"1/2 ≤ g_yy ≤ 3/2 at every (x, y), s = {problem.s}",
         "penalty-strong-convexity": "μ ≥ α⁻²/2 for every α, f being linear",
+        "lipschitz-partial-gradient": "∇g is Lipschitz everywhere, f is linear and no row moves with x",
         **dict.fromkeys(("dual-accuracy", "lower-level-accuracy", "penalty-accuracy"), "every stage is given exactly"),
     })  # fmt: skip
 

@@ -112,6 +112,10 @@ def _explain(full_id: str, statement: Statement) -> None:
             formulas = {plain_text(node): name for name in premise.readings if (node := premise.predicate(name))}
             for formula_text, name in formulas.items():
                 line(f"    decided as{'' if len(formulas) == 1 else f' ({name})'}: {formula_text}")
+            if premise.taken_from:
+                line(f"    taken from: {', '.join(premise.taken_from)}")
+            if premise.no_formula:
+                line(f"    no formula: {premise.no_formula}")
     if statement.no_formula:
         line(f"No formula: {statement.no_formula}")
     if statement.choices:

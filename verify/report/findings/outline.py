@@ -325,7 +325,8 @@ def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tu
         if isinstance(evidence, PremiseEvidence) and evidence.premise == premise.id
     ]
     if not found:
-        return "quiet", "not examined"
+        why = f"taken from {', '.join(premise.taken_from)}" if premise.taken_from else "not examined"
+        return "quiet", f"{why}: {premise.no_formula}" if premise.no_formula else why
     broken = [(instance, evidence) for instance, evidence in found if not evidence.holds]
     if not broken:
         return "met", f"met on {'all ' if len(found) > 1 else ''}{wording.counted(len(found), 'instance')}"

@@ -70,6 +70,16 @@ def test_premises_say_what_became_of_them(report: Report, claims: dict) -> None:
         "bounded": {"as-written": "impossible", "repaired": "quiet"},
         "hessian-lipschitz": {"as-written": "quiet", "repaired": "quiet"},
     }
+    taken = next(item for item in bias.premises if item.premise.taken_from)
+    assert {found[1] for found in taken.findings.values()} == {"not asked", "taken from solution-error"}
+
+
+def test_a_premise_that_nothing_examined_says_why_it_has_no_formula(report: Report, claims: dict) -> None:
+    bare = report.model_copy(update={"results": tuple(r.model_copy(update={"evidence": ()}) for r in report.results)})
+    bias = next(claim for claim in outline(bare, claims).claims if claim.id == "bias-bound")
+    told = {item.premise.id: item.findings["as-written"][1] for item in bias.premises}
+    assert told["bounded"] == "not examined: a supremum"
+    assert told["strict-complementarity"] == "not examined"
 
 
 def test_anchors_are_distinct() -> None:

@@ -6,15 +6,15 @@ that nothing answers says so, and a statement that holds under some literal read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from spec import Holder
 from spec.atlas import find as find_instance
-from spec.claims import load_claims, premises_of
+from spec.claims import Premise, find, load_claims, premises_of
 from spec.drawn import is_drawn
 from spec.formulas import choices_within
-from spec.reading import find_choice
+from spec.reading import chosen_by, find_choice
 from spec.text.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
@@ -29,6 +29,7 @@ from verify.verdict import Verdict
 TITLE = "Objections"
 FILE = f"{FOLDER}objections.html"
 WRITTEN = "as-written"
+Entries = Mapping[str, StatementOutline]
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,7 @@ def refuted(site: SiteFrame) -> Iterator[Refuted]:
             continue
         deciding = site.deciding(found)
         if deciding is not None:
-            fallen = entries.get(deciding.claim, entry)
-            yield Refuted(entry, found, deciding, tuple(_objections(entry, fallen, deciding, sayings)))
+            yield Refuted(entry, found, deciding, tuple(_objections(entry, deciding, entries, sayings)))
 
 
 def _sayings() -> dict[str, list[PaperAssertion]]:
@@ -84,12 +84,11 @@ def _sayings() -> dict[str, list[PaperAssertion]]:
 
 
 def _objections(
-    entry: StatementOutline, fallen: StatementOutline, deciding: Result, sayings: dict[str, list[PaperAssertion]]
+    entry: StatementOutline, deciding: Result, entries: Entries, sayings: dict[str, list[PaperAssertion]]
 ) -> Iterator[Objection]:
-    """Of its words, how they are read, what they assume, the problem, and the arithmetic.
-
-    ``fallen``: the statement that fails, the claim itself or the part that it falls with.
-    """
+    """Of its words, how they are read, what they assume, the problem, and the arithmetic."""
+    # The statement that fails: the claim itself, or the part that it falls with.
+    fallen = entries.get(deciding.claim, entry)
     # What holds passages against each other has definitions for its words, too.
     compares = load_claims()[entry.id.partition("/")[0]].kind == "consistency"
     places = [
@@ -105,7 +104,7 @@ def _objections(
         yield Objection("We do not say that.", tuple(places[:3]), tuple(filter(None, (f"{at}.", how, by))))
     yield from _read_otherwise(fallen, deciding)
     yield from _hidden_choices(fallen, deciding)
-    yield Objection("Your problem breaks what we assume.", tuple(_assumed(fallen, deciding)))
+    yield Objection("Your problem breaks what we assume.", tuple(_assumed(fallen, deciding, entries)))
     if deciding.about != "paper":
         told = fallen.named.get(WRITTEN)
         yield Objection(
@@ -150,17 +149,38 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
         yield Objection(f"You left out a choice: {words}.", () if field in changing else (same,))
 
 
-def _assumed(fallen: StatementOutline, deciding: Result) -> Iterator[str]:
-    """What was decided of the text's premises where it fails; nothing where it has some and none of them was."""
-    premises = [item for item in deciding.evidence if isinstance(item, PremiseEvidence)]
-    for item in premises:
-        yield f"“{item.premise}” on {deciding.instance}: {item.finding}."
-    if premises:
+def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> Iterator[str]:
+    """What the run has of each premise that the text asks for where it fails; nothing where it lacks one of them."""
+    asked = [one for one in premises_of(fallen.id) if WRITTEN in one.readings and _is_made(one, deciding)]
+    decided = {item.premise: item for item in deciding.evidence if isinstance(item, PremiseEvidence)}
+    if any(one.id not in decided and not one.taken_from for one in asked):
         return
-    if deciding.about == "paper":
+    for item in decided.values():
+        yield f"“{item.premise}” on {deciding.instance}: {item.finding}."
+    for one in asked:
+        if one.id not in decided:
+            yield f"“{one.id}” is no assumption on a problem: the text takes it from {_supplied(one, entries)}."
+    if deciding.about == "paper" and not decided:
         yield "It is about the text itself: no problem takes part."
-    elif not any(WRITTEN in one.readings for one in premises_of(fallen.id)):
+    elif not asked and not decided:
         yield f"The text puts no premise under it that {deciding.instance} could break."
+
+
+def _is_made(premise: Premise, deciding: Result) -> bool:
+    """Whether the reading that decides makes a premise: some are those of one value of a choice only."""
+    if not premise.under:
+        return True
+    made = find(deciding.claim).interpreted(deciding.reading)
+    return chosen_by(premise.under).items() <= {**made.reading.model_dump(), **made.sense.model_dump()}.items()
+
+
+def _supplied(premise: Premise, entries: Entries) -> str:
+    """The statements that a premise is the conclusion of, each with what became of it as written."""
+    told = []
+    for full in premise.taken_from:
+        found = entries[full].named.get(WRITTEN) if full in entries else None
+        told.append(f"{full} ({wording.word(found.status) if found is not None and found.status else 'not asked'})")
+    return ", ".join(told)
 
 
 def _elsewhere(found: ReadingOutline) -> Iterator[str]:
