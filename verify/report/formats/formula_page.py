@@ -14,8 +14,9 @@ HEAD = """# The language of formulas
 What a statement asserts, and what a premise asks for, stands in the claim files as one formula: a string, read once
 into a typed tree, never evaluated as code. From that tree follow the measured quantity and the claimed powers, the
 formula that reports show, its exact value at a point, its order as α → 0, its value in doubles with a bound of
-rounding, the choices that it hangs on, and the sentence that Coq is asked to prove. A statement without a formula says
-why (`no_formula`), or waits for one.
+rounding, the choices that it hangs on, and the sentence that Coq is asked to prove. A statement or a premise
+without a formula says why (`no_formula`); a premise that is the conclusion of another statement of the text, and no
+hypothesis on a problem, names that (`taken_from`).
 
 ```toml
 [repaired]
@@ -35,7 +36,8 @@ formula = "norm(T3) <= O(alpha^2)"
 * Functions: {functions}.
 
 Relations are decided exactly, with square roots and eigenvalues as algebraic numbers; equality too. Of {statements}
-statements {with_formula} have a formula, {without} say why they have none. `f2csa claims CLAIM` shows them.
+statements {with_formula} have a formula, {without} say why they have none; of {premises} premises {asked} have one,
+{taken} are taken from other statements. `f2csa claims CLAIM` shows them.
 
 ## Quantities
 
@@ -50,12 +52,16 @@ of its values has a definition.
 def page() -> str:
     """The whole page as Markdown."""
     statements = [statement for claim in load_claims().values() for _, statement in claim.statements()]
+    premises = [premise for statement in statements for premise in statement.premises]
     head = HEAD.format(
         rows=", ".join(f"`{name}`" for name in ROW_SETS),
         functions=", ".join(f"`{name}`" for name in SIGNATURES),
         statements=len(statements),
         with_formula=sum(bool(s.repaired.formula or s.as_written.formula) for s in statements),
         without=sum(bool(s.no_formula) for s in statements),
+        premises=len(premises),
+        asked=sum(bool(premise.formula) for premise in premises),
+        taken=sum(bool(premise.taken_from) for premise in premises),
     )
     return head + "".join(map(_row, load_quantities().values()))
 
