@@ -71,11 +71,14 @@ def _shown(candidate: DroppedCandidate, formula: Node, broken: Node, others: Seq
     if _met(broken, candidate) is not False or not all(_met(node, candidate) for node in others):
         return None
     try:
-        outcomes = [in_the_limit(formula, candidate.site, variable=name) for name in _variables(formula)]
+        outcomes = {name: in_the_limit(formula, candidate.site, variable=name) for name in _variables(formula)}
     except REFUSED:
         return None
-    failing = [outcome for outcome in outcomes if not outcome.holds]
-    return f"the quantity is of order {failing[0].exponent}" if failing else None
+    failing = [(name, outcome.exponent) for name, outcome in outcomes.items() if not outcome.holds]
+    if not failing:
+        return None
+    variable, exponent = failing[0]
+    return "the quantity is exactly 0" if exponent is None else f"the quantity is of order {variable}^{exponent}"
 
 
 _DECIDED: dict[tuple[Node, str, Fraction | None], bool | None] = {}

@@ -167,7 +167,13 @@ def cut_values(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
 
 def _bounds(c: CallPoint) -> dict[str, float]:
     """What people divide a gradient by: bounds on the curvature."""
-    H = hessian_of(c)
+    if "curvature" not in c.table:
+        c.table["curvature"] = _bounds_from(c, hessian_of(c))
+    bounds: dict[str, float] = c.table["curvature"]
+    return bounds
+
+
+def _bounds_from(c: CallPoint, H: Vector) -> dict[str, float]:
     norm = np.linalg.norm
     parts = norm(c.q.f_yy, 2) + c.alpha_1 * norm(c.q.g_yy, 2)
     return {
@@ -187,8 +193,8 @@ def _stepped(by: str, steps: int, v: Vector, c: CallPoint) -> Vector:
 
 
 def counted_steps(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
-    """Gradient descent that ends after a number of steps; the number is found at the first answer."""
-    c, right, got = seen[0]
+    """Gradient descent that ends after a number of steps; the number is found where most of the way is left."""
+    c, right, got = max(seen, key=lambda one: float(np.abs(one[2] - one[1]).max(initial=0.0)))
     near = 1e-10 + 1e-9 * np.abs(got)
     for by, bound in _bounds(c).items():
         gap = np.eye(len(right)) - hessian_of(c) / bound
