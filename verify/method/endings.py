@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -25,11 +25,11 @@ def looked_at(formula: str, space: Mapping[str, Any]) -> float:
 
 
 class Met(NamedTuple):
-    """The steps, from 1, at which an iteration is first and last at an answer, and what each rule saw at every step."""
+    """The steps, from 1, at which an iteration is first and last at an answer, and what a rule saw at every step."""
 
     first: int
     last: int
-    seen: Mapping[str, Vector]
+    seen: Callable[[str], Vector]
 
 
 def met_everywhere(found: Iterable[Met | None]) -> list[Met]:
@@ -56,10 +56,12 @@ def ends(met: Sequence[Met], rule: str) -> tuple[float, float] | None:
     """The least number with which a rule stops every iteration where it was met, and that from which on it does not."""
     least, most = 0.0, np.inf
     for one in met:
-        seen = one.seen[rule]
+        seen = one.seen(rule)
         least = max(least, float(seen[one.first - 1 : one.last].min()))
         most = min(most, float(seen[: one.first - 1].min(initial=np.inf)))
-    return (least, most) if 0.0 < least < most < np.inf else None
+        if not 0.0 < least < most:
+            return None
+    return (least, most) if most < np.inf else None
 
 
 def plainest(met: Sequence[Met], rule: str) -> float | None:

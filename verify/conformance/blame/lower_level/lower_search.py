@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -16,7 +16,7 @@ from verify.conformance.blame.lower_level.lower import ADDED, BLOCKS, REBUILT, R
 from verify.conformance.blame.lower_level.lower_fits import BLUR, ReadOff
 from verify.conformance.blame.lower_level.lower_outputs import NEUTRAL, OUTPUTS, Output
 from verify.conformance.blame.lower_level.programs import FORMS, Pair, QuadraticProgram
-from verify.conformance.blame.lower_level.unfinished import Alike, stopped_after
+from verify.conformance.blame.lower_level.unfinished import stopped_after
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.probes.answers import StageAnswer
 
@@ -177,12 +177,16 @@ class LowerSearch:
 
     def unfinished(self, of_y: bool | None) -> Iterator[LowerProgram]:
         """Iterations that end where the answers that are most off are, or one half of each."""
-        asked: list[tuple[QuadraticProgram, Alike]] = []
-        for answer, limit in [*zip(self.answers, self.limits, strict=True)][:MET]:
-            program = RIGHT_LOWER.program(answer.probe.problem.arrays, answer.probe.x)
-            asked.append((program, partial(self._is_at, answer, limit, of_y)))
+        met = zip(self._met_programs, self.answers, self.limits, strict=False)
+        asked = [(program, partial(self._is_at, answer, limit, of_y)) for program, answer, limit in met]
         for form, number in stopped_after(asked):
             yield replace(RIGHT_LOWER, form=form, number=number)
+
+    @cached_property
+    def _met_programs(self) -> list[QuadraticProgram]:
+        """Of the answers that are off most: what was to be solved."""
+        asked = (answer.probe for answer in self.answers[:MET])
+        return [RIGHT_LOWER.program(probe.problem.arrays, probe.x) for probe in asked]
 
     def _is_at(self, answer: StageAnswer, limit: Vector, of_y: bool | None, pair: Pair) -> bool:
         return bool((self._half(answer, np.abs(np.concatenate(pair) - answer.got) - limit, of_y) <= 0).all())

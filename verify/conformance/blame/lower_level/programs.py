@@ -2,7 +2,7 @@ r"""Ways to solve, or not quite to solve, a quadratic program: :math:`\min ½ y^
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, islice
@@ -39,6 +39,11 @@ class QuadraticProgram:
     def free(self) -> Vector:
         """The minimiser without rows."""
         return np.asarray(np.linalg.solve(self.G, -self.q))
+
+    @cached_property
+    def walks(self) -> dict[Hashable, object]:
+        """Iterations on it, as far as they were followed."""
+        return {}
 
     def violated(self, y: Vector) -> Vector:
         """How far each row is violated, ``r - B y``: the row value h."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache, partial
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from spec.exact import Vector
 from verify.conformance.blame.lower_level.programs import MOST_STEPS, Form, Pair, QuadraticProgram, penalised
 from verify.method.endings import STOPS, Met, looked_at, met_everywhere, plainest, same_step
 
@@ -208,23 +209,62 @@ UNFINISHED: dict[str, tuple[Form, str]] = {
 }
 """Ways to solve with too few steps, under the names that a program's form has."""
 Alike = Callable[[Pair], bool]
+LOOKED_AT, RESTS = 50, 1e-14
+"""How often it is looked whether an iteration has ended by itself, and the relative length of a step that is none."""
+
+
+class Walk:
+    """An iteration on a program, kept as far as it was followed."""
+
+    def __init__(self, ending: EarlyEnd, program: QuadraticProgram) -> None:
+        self.pairs = [_start(ending, program)]
+        self._ahead = islice(ending.started(program), MOST_STEPS)
+
+    @classmethod
+    def of(cls, ending: EarlyEnd, program: QuadraticProgram) -> Walk:
+        """The one that was followed before, if it was."""
+        walk = program.walks.get(ending)
+        if not isinstance(walk, Walk):
+            walk = program.walks[ending] = cls(ending, program)
+        return walk
+
+    def steps(self) -> Iterator[tuple[int, Pair]]:
+        """Every step, from 1, with the pair after it."""
+        for k in range(1, MOST_STEPS + 1):
+            if k == len(self.pairs):
+                if (pair := next(self._ahead, None)) is None:
+                    return
+                self.pairs.append(pair)
+            yield k, self.pairs[k]
+
+    def rests(self, k: int) -> bool:
+        """Whether nothing moves any more at a step."""
+        old, new = (np.concatenate(self.pairs[i]) for i in (k - 1, k))
+        return bool((np.abs(new - old) <= RESTS * (1.0 + np.abs(new))).all())
 
 
 def _met(ending: EarlyEnd, program: QuadraticProgram, alike: Alike) -> Met | None:
     """Where an iteration passes an answer; ``None`` where it does not."""
-    pairs = [_start(ending, program)]
-    at: list[int] = []
-    for k, pair in enumerate(islice(ending.started(program), MOST_STEPS), 1):
-        pairs.append(pair)
+    walk, at = Walk.of(ending, program), list[int]()
+    for k, pair in walk.steps():
         if alike(pair):
             at.append(k)
         elif at:
             break
         if not np.abs(pair[0]).max(initial=0.0) < FAR:
             break
+        if k % LOOKED_AT == 0 and walk.rests(k):
+            # Where it has ended it stays.
+            at += [MOST_STEPS] if at else []
+            break
     if not at:
         return None
-    seen = {name: np.array([_measured(name, program, old, new) for old, new in pairwise(pairs)]) for name in RULES}
+    passed = walk.pairs[: at[-1] + 1]
+
+    @cache
+    def seen(rule: str) -> Vector:
+        return np.array([_measured(rule, program, old, new) for old, new in pairwise(passed)])
+
     return Met(at[0], at[-1], seen)
 
 
@@ -233,7 +273,7 @@ def _endings() -> tuple[EarlyEnd, ...]:
     return tuple(EarlyEnd(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
 
 
-def stopped_after(asked: list[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
+def stopped_after(asked: Sequence[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
     """Forms with a number of steps, or with the number of a rule, that end where answers are.
 
     ``asked`` are programs and whether a pair is the answer to them; the first is the one to be met with fewest steps.

@@ -84,7 +84,7 @@ def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
             return False
         own.append((answer, np.zeros(1)))
     asked = [_asked(known, k, answer, own, alone) for k, answer in zip(order, got, strict=True)]
-    return not rule.misses(asked) and not all(one.stands_alone for one in asked)
+    return rule.fits(asked) and not all(one.stands_alone for one in asked)
 
 
 def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Walks) -> Blame | None:
@@ -98,7 +98,7 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Wal
         walked = [_asked(known, k, answer, own, alone) for k, answer in zip(walk, got, strict=True)]
         if all(one.stands_alone for one in walked):
             return None
-        rules = [rule for rule in (*rules_of(walked), *warm_rules(stage, walked)) if not rule.misses(walked)]
+        rules = [rule for rule in (*rules_of(walked), *warm_rules(stage, walked)) if rule.fits(walked)]
         if renew is not None and all(rule.predict is after_the_same for rule in rules):
             by_value = explain_by_values(stage, renew)
             if by_value is not None:
@@ -110,7 +110,7 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Wal
             return Blame(stage, (), described=_shown(walked, again))
         later = [*fresh, *walk]
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
-    kept = [rule for rule in rules if not rule.misses(whole, len(walked))]
+    kept = [rule for rule in rules if rule.fits(whole, len(walked))]
     # That the call before matters is said only where nothing more particular is.
     kept = [rule for rule in kept if rule.predict is not after_the_same] or kept
     kept = [rule for rule in kept if rule.parts == min(other.parts for other in kept)]
@@ -147,7 +147,7 @@ def explain_by_values(stage: Stage, renew: Renew) -> Blame | None:
         if not rules:
             return None
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
-    kept = [rule for rule in rules if not rule.misses(whole, len(walked))]
+    kept = [rule for rule in rules if rule.fits(whole, len(walked))]
     if not kept:
         return None
     off = [float(np.abs(one.got - one.question.probe.expected).max(initial=0.0)) for one in whole]

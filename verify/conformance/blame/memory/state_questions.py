@@ -49,6 +49,16 @@ class Question:
             found |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
         return found
 
+    def part(self, name: str) -> Any:
+        """One of its attributes, or its x as a memory may have shortened it; ``None`` of what it does not have."""
+        if name not in self._parts:
+            self._parts[name] = _shortened(self.probe.x, name) if name in SHORTENED else self.attributes.get(name)
+        return self._parts[name]
+
+    @cached_property
+    def _parts(self) -> dict[str, Any]:
+        return {}
+
     @cached_property
     def told(self) -> Mapping[str, Any]:
         """The same with what more may decide which value is kept: the blocks of a Hessian, and those of the rows."""
@@ -103,10 +113,9 @@ NEARBY = (*(Fraction(3, 10**k) for k in range(1, 9)), Fraction(55, 10**9))
 """By how much x is moved; the last tells single precision from seven decimals."""
 
 
-def shortened(question: Question, how: str) -> tuple[float, ...]:
+def _shortened(x: Vector, how: str) -> tuple[float, ...]:
     """A question's x as a memory may have it: ``round 2``, ``trunc 3``."""
     kind, _, count = how.partition(" ")
-    x = question.probe.x
     if kind == "single":
         return tuple(x.astype(np.float32).tolist())
     scaled = x * 10.0 ** int(count)

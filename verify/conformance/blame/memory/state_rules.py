@@ -13,7 +13,7 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.blame.memory.state_of_runs import Renew
-from verify.conformance.blame.memory.state_questions import SHORTENED, Question, shortened
+from verify.conformance.blame.memory.state_questions import SHORTENED, Question
 from verify.conformance.probes.probes import Probe
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
@@ -108,12 +108,12 @@ class StateRule:
     """Whether predictions are made by another program than the subject."""
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
-        """None: what comes back depends on the calls before; ``misses`` holds a sequence against it."""
+        """None: what comes back depends on the calls before; ``fits`` holds a sequence against it."""
         return None
 
-    def misses(self, sequence: Sequence[AskedState], start: int = 0) -> int:
-        """Answers of a sequence, from a place on, that it does not predict."""
-        return sum(not self._gives(sequence, i) for i in range(start, len(sequence)))
+    def fits(self, sequence: Sequence[AskedState], start: int = 0) -> bool:
+        """Whether it predicts every answer of a sequence, from a place on."""
+        return all(self._gives(sequence, i) for i in range(start, len(sequence)))
 
     def _gives(self, sequence: Sequence[AskedState], i: int) -> bool:
         if not sequence[i].got.size:
@@ -127,7 +127,7 @@ def same(first: Vector, second: Vector) -> bool:
 
 
 def _key(question: Question, by: Sequence[str]) -> tuple[object, ...]:
-    return tuple(shortened(question, name) if name in SHORTENED else question.attributes.get(name) for name in by)
+    return tuple(map(question.part, by))
 
 
 def _first_alike(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> int:
@@ -191,7 +191,8 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
     for count in range(len(names) + 1):
         for by in _keys(names, count):
             # Keys that mix up the same questions are one, by the name with the fewest parts.
-            groups = tuple(_first_alike(walked, i, by) for i in range(len(walked)))
+            first: dict[tuple[object, ...], int] = {}
+            groups = tuple(first.setdefault(_key(one.question, by), i) for i, one in enumerate(walked))
             if groups in seen:
                 continue
             seen.add(groups)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Protocol
 
@@ -145,7 +145,7 @@ def _met(kind: str, start: str, seen: Seen) -> Met | None:
         return None
     # Where it has ended it stays.
     last = here[-1] if here[-1] < len(moves) else MOST_STEPS
-    return Met(here[0], last, {rule: _seen(c, start, moves, rule) for rule in RULES})
+    return Met(here[0], last, cache(partial(_seen, c, start, moves)))
 
 
 def _counted(kind: str, start: str, steps: int, v: Vector, c: CallPoint) -> Vector:

@@ -200,7 +200,7 @@ def _remembers(rule: StateRule, sequence: Sequence[AskedState]) -> bool:
     answers = [one for one in sequence if one.got.size]
     if len(answers) < ENOUGH:
         return False
-    return not rule.misses(sequence) and not all(one.stands_alone for one in answers)
+    return rule.fits(sequence) and not all(one.stands_alone for one in answers)
 
 
 def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[AskedState]:
