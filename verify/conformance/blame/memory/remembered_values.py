@@ -216,6 +216,8 @@ def right_play(probe: Probe) -> Vector | None:
 @np.errstate(all="ignore")
 def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
+    if sum(not one.is_near(one.own, CLEAR) for one in walked) < FEWEST:
+        return []
     found, known = [], walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
         if (keeping == "right before" and spot.places <= NUMBERS) or (
@@ -227,8 +229,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):
             found.append(rule)
-    clear = [one for one in walked if not one.is_near(one.own, CLEAR)]
-    return found if len(clear) >= FEWEST else []
+    return found
 
 
 @kept_by_reading(4)
