@@ -158,6 +158,7 @@ class ClaimFinding(FrozenData):
         on_record: Whether all verdicts are those of the reference; ``None`` where nothing could be compared.
         sentence: The deciding result's sentence.
         reproduce: Command that repeats it.
+        asks: A stage that deviates and that its check asks for; empty where none does.
     """
 
     claim: str
@@ -165,6 +166,7 @@ class ClaimFinding(FrozenData):
     on_record: bool | None
     sentence: str
     reproduce: str
+    asks: str = ""
 
 
 class Stopped(FrozenData):

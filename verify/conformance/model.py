@@ -221,6 +221,15 @@ def _claims(found: Conformance) -> Iterator[str]:
         yield from (f"  ? {claim.claim}: {claim.sentence}" for claim in others[:SHOWN])
     stages = {stage.stage for stage in found.stages}
     failed = [line for line in found.findings if line.split(":")[0] not in stages]
+    described = {diagnosis.stage for diagnosis in found.diagnoses}
+    folded = {claim.claim: claim.asks for claim in found.claims if claim.asks in described}
+    under = dict.fromkeys(name for line in failed if (name := line.split(" ")[0]) in folded)
+    for stage in dict.fromkeys(folded[name] for name in under):
+        names = [name for name in under if folded[name] == stage]
+        shown = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+        asks = "asks" if len(names) == 1 else "ask"
+        yield f"  ✗ {len(names)} that {asks} for {stage}, which is off as told above: {shown}"
+    failed = [line for line in failed if line.split(" ")[0] not in folded]
     for line in failed[:SHOWN]:
         yield f"  ✗ {line}"
     if len(failed) > SHOWN:

@@ -245,10 +245,12 @@ def _doubted(found: ClaimFinding, deviating: Collection[str]) -> ClaimFinding:
     off = {MADE_OF.get(stage, stage): stage for stage in deviating}
     needs = checks()[found.claim].needs if found.claim in checks() else ()
     rests = [off[name] for need in needs if (name := MADE_OF.get(need, need)) in off]
-    if found.status != Verdict.SUPPORTED or not rests:
+    if not rests:
         return found
+    if found.status != Verdict.SUPPORTED:
+        return found.model_copy(update={"asks": rests[0]})
     sentence = f"Its numbers hold, but {rests[0]}, which it is measured on, deviates. {found.sentence}"
-    return found.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence})
+    return found.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence, "asks": rests[0]})
 
 
 def _claim_findings(report: Report) -> tuple[ClaimFinding, ...]:
