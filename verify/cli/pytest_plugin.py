@@ -62,6 +62,8 @@ class _Source:
     causes: float = 0.0
     """Seconds for which causes are looked for, once, after the first test that fails."""
     letter: Letter | None = None
+    why_not: str = ""
+    """Why causes could not be looked for."""
     made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
     why: str = ""
     """Why it cannot be made; it is not tried again."""
@@ -96,9 +98,17 @@ class _Source:
 
     def told_causes(self, seed: int) -> list[str]:
         """What its stages compute where they are off, a line each; looked for at the first call."""
-        if self.causes:
-            subject = self.given() if isinstance(self.given, type) else self.given
-            self.letter, self.causes = letter_of_stages(subject, seed, self.causes, self.time_limit), 0.0
+        seconds, self.causes = self.causes, 0.0
+        if seconds:
+            try:
+                subject = self.given() if isinstance(self.given, type) else self.given
+                self.letter = letter_of_stages(subject, seed, seconds, self.time_limit)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever a stranger's constructor does the second time
+                self.why_not = described(error)
+        if self.why_not:
+            return [f"causes were not looked for: making it once more ended in {self.why_not}"]
         return [] if self.letter is None else [f"cause: {line}" for line in self.letter.causes()]
 
     def ready(self) -> bool:

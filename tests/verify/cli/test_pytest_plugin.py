@@ -146,6 +146,18 @@ def test_what_is_off_in_the_stages_is_looked_for_once_and_told_by_each_that_fail
     assert out.count("f2csa: looking for what is off in each stage, for 120 s at most") == 1
 
 
+def test_a_subject_that_can_be_made_once_only_is_said_where_causes_were_to_be_looked_for(project: Project) -> None:
+    once = "\n".join(["class Once(Wrong):", "    def __init__(self):", "        if vars(Once).get('is_made'):",
+                      "            raise RuntimeError('one licence')", "        Once.is_made = True"])  # fmt: skip
+    text = decorated("my_once.Once", claims=["bias-bound/T3"], instances=("toy1",), causes=20)
+    project.pytester.makepyfile(my_once=f"from my_solver import Wrong\n\n{once}\n")
+    counts, out = project.run(f"import my_once\n{text}", apart=True)
+    assert counts == {"failed": 1}
+    assert "REFUTED: bias-bound/T3 [repaired] on toy1" in out
+    assert "causes were not looked for: making it once more ended in RuntimeError: one licence" in out
+    assert "Traceback" not in out
+
+
 def test_ending_the_process_fails_every_test_and_is_tried_once(project: Project) -> None:
     project.pytester.makepyfile(my_end="import os\nprint('tried', file=open('tried', 'a'))\nos._exit(0)")
     counts, out = project.run(decorated('"my_end:Subject"', claims=["bias-bound/T3", "bias-bound/T1"]), apart=True)
