@@ -111,8 +111,8 @@ class Premise(Frozen):
         formula: The same in the language of :mod:`spec.formulas`, one for all readings or one for each; then it is
             decided at each place before a check is asked.
         no_formula: Why it has none; a check spends it, or evaluates it.
-        taken_from: Ids of the statements whose conclusion it is: no hypothesis on a problem, but what the text says of
-            its own method elsewhere. Each is among what its statement rests on.
+        taken_from: Ids of the statements whose conclusion it is, where the text takes it from there and does not
+            suppose it. Each is among what its statement rests on.
         choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
             asked, not the text's name.
         under: ``FIELD=VALUE`` where it is a hypothesis under one literal value of a choice only; its formula decides.

@@ -12,11 +12,13 @@ C = 1e7
 def penalised(g_yy, slope, B, rhs):
     """The y where g_yy y + slope = c B'max(rhs - B y, 0), by Newton's method on the rows that are violated."""
     y, held = np.linalg.solve(g_yy, -slope), None
-    while held is None or (rhs - B @ y > 0).tolist() != held:
-        held = (rhs - B @ y > 0).tolist()
-        W = B[held]
+    for _ in range(100):
+        violated = (rhs - B @ y > 0).tolist()
+        if violated == held:
+            return y, C * np.maximum(rhs - B @ y, 0.0)
+        held, W = violated, B[violated]
         y = np.linalg.solve(g_yy + C * W.T @ W, C * W.T @ rhs[held] - slope)
-    return y, C * np.maximum(rhs - B @ y, 0.0)
+    raise ArithmeticError("the rows that are violated do not settle")
 
 
 class Undeclared:

@@ -38,4 +38,4 @@ def test_a_forgotten_two_of_a_penalty_is_named() -> None:
 def test_a_module_with_its_own_optimiser_is_told_its_dual_term_and_its_steps() -> None:
     said = letter("torch_module:Subject")
     assert "line 6 = the right one + α₁·Aᵀλ̃" in said
-    assert "steps" in said
+    assert "the result of 200 gradient steps from ỹ*, divided by the largest curvature" in said

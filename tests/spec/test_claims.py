@@ -251,7 +251,7 @@ def test_a_premise_under_a_reading_is_asked_there_alone() -> None:
     ("premise", "change", "rule"),
     [("licq", {"formula": ""}, "licq.formula: must stand where there is neither"),
      ("licq", {"no_formula": "a rank"}, "licq.formula: must stand where there is neither"),
-     ("variance", {"taken_from": []}, "variance.formula: must stand where there is neither"),
+     ("variance", {"no_formula": ""}, "variance.formula: must stand where there is neither"),
      ("variance", {"taken_from": ["inner-cost"]}, "variance.taken_from: must be among what its statement rests on")],
 )  # fmt: skip
 def test_a_premise_has_a_formula_or_says_why_not_or_where_it_is_taken_from(

@@ -92,7 +92,7 @@ def mean_squared_error(case: Case) -> Measurement:
     stop = "‖ỹ - y*‖ = α³" if case.reading.inner_stop == "distance" else "‖∇_yL(x, ỹ)‖ = α"
     of_pair = part_of_pair(case, truth, PAIR_ALPHAS)
     note = f"ỹ has {stop} in the direction that moves the estimate most. {PAIR_LAWS[case.sense.accuracy]}."
-    return Measurement((rate, of_pair, law), values_at("mean squared error at alpha", rate.points), note)
+    return Measurement((rate, *of_pair, law), values_at("mean squared error at alpha", rate.points), note)
 
 
 def _exact_law(settings: Sequence[SampleSetting], truth: Truth) -> RateEvidence:

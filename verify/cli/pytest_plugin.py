@@ -102,11 +102,12 @@ class _Source:
         if seconds:
             try:
                 subject = self.given() if isinstance(self.given, type) else self.given
-                self.letter = letter_of_stages(subject, seed, seconds, self.time_limit)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a stranger's constructor does the second time
                 self.why_not = described(error)
+            else:
+                self.letter = letter_of_stages(subject, seed, seconds, self.time_limit)
         if self.why_not:
             return [f"causes were not looked for: making it once more ended in {self.why_not}"]
         return [] if self.letter is None else [f"cause: {line}" for line in self.letter.causes()]

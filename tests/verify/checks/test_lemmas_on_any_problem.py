@@ -77,7 +77,7 @@ def by_its_laws(claim: str, problem: str) -> Verdict:
         pair = part_of_pair(case, truth, PAIR_ALPHAS)
     except PremiseUnmetError:
         return Verdict.NOT_APPLICABLE
-    return decide(case.bound, [law.model_copy(update={"role": "conclusion"}), pair]).verdict
+    return decide(case.bound, [law.model_copy(update={"role": "conclusion"}), *pair]).verdict
 
 
 DRAWING = {"variance-bound/per-sample", "variance-bound/f-noise-only", "variance-bound/g-noise-only"}

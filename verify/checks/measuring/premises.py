@@ -76,8 +76,6 @@ BY_CONSTRUCTION = {
     "oracles": f"{CONSTRUCTED}: the noise models are unbiased with the stated variance",
     "independent-samples": f"{CONSTRUCTED}: every sample has draws of its own",
     "noise": f"{CONSTRUCTED}: every gradient call that is made or counted is noisy, with the variance stated",
-    "mean-accuracy": f"{CONSTRUCTED}: the laws of the pair's error have a mean length of α³, the most that it allows",
-    "second-moment-accuracy": f"{CONSTRUCTED}: those laws have a mean square of α⁶, the most that it allows",
 }
 """Premises that the checks themselves establish by what they choose, spending them in full."""
 

@@ -150,16 +150,17 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
 
 
 def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> Iterator[str]:
-    """What the run has of each premise that the text asks for where it fails; nothing where it lacks one of them."""
+    """What the run has of each premise that the text asks for where it fails; nothing where one fails or is lacking."""
     asked = [one for one in premises_of(fallen.id) if WRITTEN in one.readings and _is_made(one, deciding)]
     decided = {item.premise: item for item in deciding.evidence if isinstance(item, PremiseEvidence)}
-    if any(one.id not in decided and not one.taken_from for one in asked):
+    taken = {one.id: told for one in asked if one.id not in decided and (told := _taken(one, entries))}
+    if any(one.id not in decided and one.id not in taken for one in asked):
+        return
+    if not all(item.holds for item in decided.values()):
         return
     for item in decided.values():
         yield f"“{item.premise}” on {deciding.instance}: {item.finding}."
-    for one in asked:
-        if one.id not in decided:
-            yield f"“{one.id}” is no assumption on a problem: the text takes it from {_supplied(one, entries)}."
+    yield from (f"“{name}” is what the text takes from {told}." for name, told in taken.items())
     if deciding.about == "paper" and not decided:
         yield "It is about the text itself: no problem takes part."
     elif not asked and not decided:
@@ -174,13 +175,11 @@ def _is_made(premise: Premise, deciding: Result) -> bool:
     return chosen_by(premise.under).items() <= {**made.reading.model_dump(), **made.sense.model_dump()}.items()
 
 
-def _supplied(premise: Premise, entries: Entries) -> str:
-    """The statements that a premise is the conclusion of, each with what became of it as written."""
-    told = []
-    for full in premise.taken_from:
-        found = entries[full].named.get(WRITTEN) if full in entries else None
-        told.append(f"{full} ({wording.word(found.status) if found is not None and found.status else 'not asked'})")
-    return ", ".join(told)
+def _taken(premise: Premise, entries: Entries) -> str:
+    """The statements that it is the conclusion of, each with what became of it; empty where one was not asked."""
+    found = {full: entries[full].named.get(WRITTEN) for full in premise.taken_from if full in entries}
+    told = [f"{full} ({wording.word(one.status)})" for full, one in found.items() if one is not None and one.status]
+    return ", ".join(told) if len(told) == len(premise.taken_from) else ""
 
 
 def _elsewhere(found: ReadingOutline) -> Iterator[str]:

@@ -20,7 +20,7 @@ from verify.subjects.protocol import StageCalls
 from verify.truth.geometry import ramp
 
 REFERENCE = ReferenceSubject()
-Weigh = Callable[[Vector, Vector, float, float], Vector]
+Weigh = Callable[[Vector, Vector, float], Vector]
 
 
 class OracleAlone:
@@ -37,11 +37,11 @@ class OracleAlone:
         q = problem.arrays
         h = q.A @ x - q.B @ ys - q.b
         width = 2 * alpha**3 * max(1.0, objectives_of(problem).B_norm)
-        given = Given(q, x, ys, ys, lam, self.weigh(h, lam, width, 1.0), alpha, 1)
+        given = Given(q, x, ys, ys, lam, self.weigh(h, lam, width), alpha, 1)
         return self.line(given.but(y=minimiser(given)))
 
 
-def held(h: Vector, lam: Vector, width: float, _: float) -> Vector:
+def held(h: Vector, lam: Vector, width: float) -> Vector:
     return (h > -1e-7).astype(float)
 
 
@@ -73,6 +73,6 @@ def two_changes(c: Given) -> Vector:
 
 @pytest.mark.parametrize(("lam_width", "about"), [(0.1, ""), (1.0, "the ramp of λ is 10·w_λ wide in place of w_λ; ")])
 def test_the_paper_s_weights_are_blamed_for_their_own_mistakes_only(lam_width: float, about: str) -> None:
-    found = told(lambda h, lam, width, _: ramp(h, lam, width, lam_width), two_changes)
+    found = told(lambda h, lam, width: ramp(h, lam, width, lam_width), two_changes)
     assert ("in its activation" in found.sentence) is bool(about)
     assert f"{about}line 6 = the right one − f_xy ỹ + α₁·Aᵀλ̃" in found.sentence
