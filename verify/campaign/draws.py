@@ -35,8 +35,8 @@ def drawn_tasks(claims: Sequence[str], readings: Sequence[str], profile: Profile
     All families' first draws stand before their second ones, so that a run that ends early has asked about all kinds.
     ``like`` gives subject, profile, seed and effort.
     """
-    asked = statements_asked(claims, profile, like.subject)
-    chosen = [checks()[full_id] for full_id in asked]
+    statement_ids = statements_asked(claims, profile, like.subject)
+    chosen = [checks()[full_id] for full_id in statement_ids]
     named = [reading for reading in readings if reading in NAMED]
     return [
         replace(like, claim=check.claim, reading=reading, instance=name_of(family.name, seed))
@@ -100,7 +100,7 @@ def gathered(results: Iterable[Result], draws: int) -> tuple[DrawnProblems, list
         for stratum in strata_of_draw(result.instance):
             strata.setdefault(stratum, Counter())[status] += 1
             problems.setdefault(stratum, set()).add(result.instance)
-    made = tuple(
+    draw_rows = tuple(
         DrawRow(claim=claim, reading=reading, family=family, verdicts=dict(sorted(row.verdicts.items())),
                 named={status: tuple(names) for status, names in sorted(row.named.items())},
                 measured=None if row.low is None or row.high is None else (row.low, row.high))
@@ -110,7 +110,7 @@ def gathered(results: Iterable[Result], draws: int) -> tuple[DrawnProblems, list
         StratumRow(stratum=stratum, problems=len(problems[stratum]), verdicts=dict(sorted(strata[stratum].items())))
         for stratum in sorted(strata)
     )
-    return DrawnProblems(each=draws, rows=made, strata=covered), shown
+    return DrawnProblems(each=draws, rows=draw_rows, strata=covered), shown
 
 
 UNSETTLED = "UNSETTLED"

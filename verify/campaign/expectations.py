@@ -32,10 +32,10 @@ def require_askable(entries: Iterable[Listed], subject: str, argument: str) -> N
         readings = [entry.reading] if entry.reading else ["as-written", "repaired"]
         instances = [entry.instance] if entry.instance else []
         try:
-            asked = plan([entry.claim], readings, instances, find_profile("full"), subject, 0)
+            tasks = plan([entry.claim], readings, instances, find_profile("full"), subject, 0)
         except InvalidInputError as error:
             raise InvalidInputError(f"{argument} {entry.id}", error.rule, error.value) from None
-        if not any(entry.covers(**task.named) for task in asked):
+        if not any(entry.covers(**task.named) for task in tasks):
             raise InvalidInputError(argument, f"must name what is asked of {subject}", entry.id)
 
 
@@ -48,9 +48,9 @@ def set_apart(tasks: Sequence[Task], skips: Sequence[Skip]) -> tuple[list[Task],
 
 def skipped(task: Task, skips: Sequence[Skip]) -> Result:
     """The result of what was not asked."""
-    said = f"{SKIPPED}{reason_of(skips, **task.named)}"
+    sentence = f"{SKIPPED}{reason_of(skips, **task.named)}"
     return Result(
-        **task.named, verdict=Verdict.NOT_APPLICABLE, sentence=said, reproduce=task.command, effort=task.effort,
+        **task.named, verdict=Verdict.NOT_APPLICABLE, sentence=sentence, reproduce=task.command, effort=task.effort,
         about=find_claim(task.claim).about,
     )  # fmt: skip
 
@@ -63,22 +63,22 @@ def overdue(report: ReportData) -> Iterator[Overdue]:
     if not report.complete:
         return
     for entry in report.expected_failures:
-        found = [result for result in report.results if entry.covers(**result.named)]
-        if not found or not _is_whole(entry, found, report):
+        covered = [result for result in report.results if entry.covers(**result.named)]
+        if not covered or not _is_whole(entry, covered, report):
             continue
-        verdicts = [result.verdict for result in found]
+        verdicts = [result.verdict for result in covered]
         if None in verdicts or {Verdict.REFUTED, Verdict.INCONCLUSIVE} & {*verdicts}:
             continue
-        on = f"on {entry.instance}" if entry.instance else f"on {counted(len(found), 'instance')}"
+        on = f"on {entry.instance}" if entry.instance else f"on {counted(len(covered), 'instance')}"
         held = Verdict.SUPPORTED in verdicts
-        how = f"holds {on}" if held else f"was not judged: {found[0].sentence.rstrip('.')}"
+        how = f"holds {on}" if held else f"was not judged: {covered[0].sentence.rstrip('.')}"
         where = f"{entry.claim} [{entry.reading}]"
         yield Overdue(entry, f"{where} is expected to fail ({entry.reason}), but {how}; take it off the list")
 
 
-def _is_whole(entry: ExpectedFailure, found: Sequence[Result], report: ReportData) -> bool:
+def _is_whole(entry: ExpectedFailure, results: Sequence[Result], report: ReportData) -> bool:
     if entry.instance:
         return True
     profile = find_profile(report.profile)
-    asked = plan([entry.claim], [entry.reading], [], profile, report.subject, report.seed)
-    return {task.key for task in asked if entry.covers(**task.named)} <= {result.key for result in found}
+    tasks = plan([entry.claim], [entry.reading], [], profile, report.subject, report.seed)
+    return {task.key for task in tasks if entry.covers(**task.named)} <= {result.key for result in results}

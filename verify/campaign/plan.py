@@ -113,12 +113,12 @@ def plan(
     posed = {name: find_instance(name).text for name in instances if is_file(name)}
     tasks: list[Task] = []
     for full_id in statements_asked(claims, profile, subject):
-        found, statement = checks()[full_id], find_claim(full_id)
-        require_meetable(full_id, found.instances)
-        for reading in _readings(statement, found, readings, profile, lattice=subject == REFERENCE):
+        check, statement = checks()[full_id], find_claim(full_id)
+        require_meetable(full_id, check.instances)
+        for reading in _readings(statement, check, readings, profile, lattice=subject == REFERENCE):
             tasks += [
                 Task(full_id, reading, instance, subject, profile.name, seed, posed=posed.get(instance, ""))
-                for instance in _instances(statement, found, reading, instances, profile)
+                for instance in _instances(statement, check, reading, instances, profile)
             ]
     points = [name for name in readings if name.startswith(("choose:", KEEPING))]
     if points and not tasks:
@@ -152,7 +152,7 @@ def _named(instance: str) -> Iterator[str]:
 
 
 def _readings(
-    statement: Statement, found: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
+    statement: Statement, check: Check, wanted: Sequence[str], profile: Profile, *, lattice: bool
 ) -> Iterator[str]:
     """The readings asked for; where both named ones are, and the profile goes into it, the rest of the lattice.
 
@@ -173,7 +173,7 @@ def _readings(
     if profile.isolate and set(NAMED) <= set(wanted):
         # A statement that makes a single choice is isolated already.
         alone = [f"only:{choice}" for choice in statement.repairable] if len(statement.repairable) > 1 else []
-        beside = [*statement.literal_readings, *statement.repairs.values(), *kept_texts(found)] if lattice else []
+        beside = [*statement.literal_readings, *statement.repairs.values(), *kept_texts(check)] if lattice else []
         yield from (name for name in dict.fromkeys([*alone, *beside]) if name not in wanted)
     elif profile.beside is not None and lattice and set(NAMED) <= set(wanted):
         # What fails under its first literal reading is refuted only where it fails under the others.
@@ -181,22 +181,22 @@ def _readings(
 
 
 def _instances(
-    statement: Statement, found: Check, reading: str, wanted: Sequence[str], profile: Profile
+    statement: Statement, check: Check, reading: str, wanted: Sequence[str], profile: Profile
 ) -> Sequence[str]:
     if wanted:
         # Draws and files come after the atlas, in the order in which they are named.
-        own = [name for name in found.instances if name in wanted]
-        return own + [name for name in wanted if (is_drawn(name) or is_file(name)) and is_place_of(found, name)]
+        own = [name for name in check.instances if name in wanted]
+        return own + [name for name in wanted if (is_drawn(name) or is_file(name)) and is_place_of(check, name)]
     if reading in NAMED or profile.beside is None:
-        return profile.instances_of(found)
+        return profile.instances_of(check)
     # All choices repaired is next to the repaired reading: like what samples long, it is judged where it tells most.
     whole = bool(statement.repairable) and reading == statement.repairs[statement.repairable]
     whole = whole and reading not in statement.literal_readings
     # A hypothesis of its own may exclude the instance that tells most; many choices make many points.
     added = any("as-written" not in premise.readings for premise in statement.premises)
     plain = reading.startswith(KEEPING) and not (added and len(statement.repairable) < 3)
-    few = whole or plain or of_family(found.claim, LONG)
-    return found.instances[: 1 if few else TELLING.get(found.claim, profile.beside)]
+    few = whole or plain or of_family(check.claim, LONG)
+    return check.instances[: 1 if few else TELLING.get(check.claim, profile.beside)]
 
 
 def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: bool = True) -> Result:
@@ -210,7 +210,7 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     statement = find_claim(task.claim)
     reading, sense = statement.interpreted(task.reading)
     bound = statement.assertion(task.reading).bound if bound is None else bound
-    found = checks()[task.claim]
+    check = checks()[task.claim]
     case = Case(
         claim=task.claim, bound=bound, reading_name=task.reading, reading=reading, sense=sense,
         instance=instance, stages=StageCalls(subject), profile=find_profile(task.profile),
@@ -219,8 +219,8 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
         ledger=Ledger(given=task.continuation),
     )  # fmt: skip
     try:
-        case.stages.require(found.needs)
-        measured = _measured(case, found, held=held)
+        case.stages.require(check.needs)
+        measured = _measured(case, check, held=held)
         decision = decide(bound, measured.evidence)
     except MissingCapabilityError as missing_stage:
         measured = Measurement(())
@@ -235,10 +235,10 @@ def perform(task: Task, subject: Subject, bound: Bound | None = None, *, held: b
     against = own and about_formulas and decision.verdict is Verdict.REFUTED
     if against and (theorem := proven_by(task.claim)):
         return fault(task, f"{decision.sentence} But it is proven: {theorem}", started)
-    made = _result(task, instance, measured, decision, started)
+    result = _result(task, instance, measured, decision, started)
     if decision.verdict is Verdict.INCONCLUSIVE and decision.rung == "statistical":
-        return made.model_copy(update={"continuation": tuple(case.ledger.states())})
-    return made
+        return result.model_copy(update={"continuation": tuple(case.ledger.states())})
+    return result
 
 
 @lru_cache(maxsize=1)
@@ -251,15 +251,15 @@ class UnlistedPremiseError(RuntimeError):
     """A check excused itself by a premise that its statement has not: a fault of the check."""
 
 
-def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
+def _measured(case: Case, check: Check, *, held: bool) -> Measurement:
     """What a check brings back where the statement's premises hold, with what was decided of these before.
 
     Raises:
         UnlistedPremiseError: If a premise fails that the statement does not have under this reading.
     """
     statement, claim = find_claim(case.claim), find_claim(case.claim.split("/")[0])
-    asked = premises_asked(statement, claim, "as-written" if case.as_written else "repaired")
-    decided = tuple(premises_decided(case, asked))
+    premises = premises_asked(statement, claim, "as-written" if case.as_written else "repaired")
+    decided = tuple(premises_decided(case, premises))
     if any(not premise.holds for premise in decided):
         return Measurement(decided)
     if (absent := without_value(case)) is not None:
@@ -269,12 +269,12 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         raise MissingCapabilityError("no program is told that the weights are maps of x: only the formula is asked")
     try:
         with _threads().limit(limits=THREADS), np.errstate(all="ignore"):
-            measured = by_formula(case) if by_itself else found.function(case)
+            measured = by_formula(case) if by_itself else check.function(case)
             if held and not case.stages.are_the_reference:
-                wrong = not_as_asked(case, found)
-        enforce(found, measured.evidence, case.share.error, drew=case.ledger.drew)
+                wrong = not_as_asked(case, check)
+        enforce(check, measured.evidence, case.share.error, drew=case.ledger.drew)
     except NoNoiseError as silent:
-        enforce(found, (silent.evidence,), case.share.error)
+        enforce(check, (silent.evidence,), case.share.error)
         return Measurement((silent.evidence,))
     except NoValueError as absent_here:
         # Its formula says what a statement names: where that has a value, it is the check that asks for more.
@@ -291,7 +291,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
         measured = Measurement((unmet.evidence,))
     examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]
     for item in examined:
-        if not item.holds and item.premise not in asked:
+        if not item.holds and item.premise not in premises:
             raise UnlistedPremiseError(
                 f"{case.claim} excused itself by “{item.premise}”, which it does not ask for here"
             )
@@ -301,7 +301,7 @@ def _measured(case: Case, found: Check, *, held: bool) -> Measurement:
     known = {item.premise for item in examined}
     met = premises_met(case.instance)
     others = [item for item in decided if item.premise not in known]
-    others += [met[one] for one in met if one in asked.keys() - known - {item.premise for item in others}]
+    others += [met[one] for one in met if one in premises.keys() - known - {item.premise for item in others}]
     return replace(
         measured, evidence=(*others, *wrong.evidence, *measured.evidence),
         counterexample=wrong.counterexample or measured.counterexample,

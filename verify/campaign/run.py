@@ -161,13 +161,13 @@ def run(
         workers = loaded(subject, jobs, time_limit, watch, in_process=in_process)
     else:
         workers = on(executor, subject, time_limit, watch, in_process=in_process)
-    with workers as hands, _opened(store) as kept:
+    with workers as hands, _opened(store) as opened:
         where = versions() | whereabouts(subject, in_process=in_process) | stated
         where |= {"subject offers": hands.offers} if hands.offers else {}
         addresses = None
-        if kept is not None or shard is not None:
+        if opened is not None or shard is not None:
             addresses = Addresses(where, hands.version, sources_of(subject), installed())
-            addresses.codes = {} if kept is None else kept.remembered(f"codes of {addresses.house.whole}")
+            addresses.codes = {} if opened is None else opened.remembered(f"codes of {addresses.house.whole}")
         known = name == REFERENCE
         reuse = Reuse(same=(known or resume) and not fresh, smaller=resume and not fresh, counts_draws=draws > 0)
         request = Request(
@@ -176,8 +176,8 @@ def run(
             draws=draws, skips=left_out, skipped=tuple(task.key for task in apart), expected_failures=excuses,
         )  # fmt: skip
         whole = [*(replace(task, effort=effort, noise=noise or "") for task in planned), *drawn]
-        asked = _Asked(request, whole, shard, shipped_record() if record is None else record)
-        return _carried_out(asked, hands, Books(kept, addresses, reuse), progress, until)
+        brief = _Asked(request, whole, shard, shipped_record() if record is None else record)
+        return _carried_out(brief, hands, Books(opened, addresses, reuse), progress, until)
 
 
 @dataclass(frozen=True)
@@ -191,17 +191,17 @@ class _Asked:
 
 
 def _carried_out(
-    asked: _Asked, hands: TaskWorkers, books: Books, progress: Progress | None, until: Callable[[Result], bool] | None
+    brief: _Asked, hands: TaskWorkers, books: Books, progress: Progress | None, until: Callable[[Result], bool] | None
 ) -> Report:
     """Produce what is not kept, and make the report of that and of what is."""
-    request, kept, addresses = asked.request, books.store, books.addresses
-    mine = asked.whole if asked.shard is None or addresses is None else asked.shard.of(asked.whole, addresses)
+    request, store, addresses = brief.request, books.store, books.addresses
+    mine = brief.whole if brief.shard is None or addresses is None else brief.shard.of(brief.whole, addresses)
     started = time.perf_counter()
-    open_tasks = books.open(asked.whole, mine)
-    if kept is not None and addresses is not None:
-        kept.remember("codes of ", request.code, addresses.codes)
-        kept.plan(Plan(request=request, cells=tuple(books.cells.items())))
-    count, complete, search = len(mine) - len(open_tasks), True, Searches(kept, request.code)
+    open_tasks = books.open(brief.whole, mine)
+    if store is not None and addresses is not None:
+        store.remember("codes of ", request.code, addresses.codes)
+        store.plan(Plan(request=request, cells=tuple(books.cells.items())))
+    count, complete, search = len(mine) - len(open_tasks), True, Searches(store, request.code)
     with Ahead(request, search, worthwhile=hands.elsewhere and len(open_tasks) >= FEW) as ahead:
         try:
             for result in books.each(mine) if count and until is not None else ():
@@ -223,13 +223,13 @@ def _carried_out(
     drawn = [task for task in mine if draws and is_drawn(task.instance)]
     counted, shown = gathered(books.each(drawn), draws) if draws else (None, [])
     report = assembled(
-        request, [*books.results(plain), *shown], asked.record, search,
+        request, [*books.results(plain), *shown], brief.record, search,
         complete=complete, seconds=time.perf_counter() - started, draws=counted,
     )  # fmt: skip
     search.keep()
-    if asked.shard is not None:
-        said = asked.shard.said(len(mine), len(asked.whole))
-        report = report.model_copy(update={"changes": (said, *report.changes)})
+    if brief.shard is not None:
+        share = brief.shard.said(len(mine), len(brief.whole))
+        report = report.model_copy(update={"changes": (share, *report.changes)})
     return report.after(books.taken, books.notices)
 
 
@@ -242,8 +242,8 @@ def _with_machines_of(request: Request, books: Books, hands: TaskWorkers) -> Req
         if books.store is not None:
             books.store.plan(Plan(request=request, cells=tuple(books.cells.items())))
     if books.store is not None and books.taken:
-        kept = [plan.request for plan in books.store.plans() if plan.request.kind == request.kind]
-        where = of_every_machine([request.environment, *(one.environment for one in kept)])
+        requests = [plan.request for plan in books.store.plans() if plan.request.kind == request.kind]
+        where = of_every_machine([request.environment, *(one.environment for one in requests)])
         request = request.model_copy(update={"environment": where})
     return request
 
@@ -262,8 +262,8 @@ def _opened(store: Path | None) -> Iterator[Store | None]:
     if store is None:
         yield None
     else:
-        with Store(store) as kept:
-            yield kept
+        with Store(store) as opened:
+            yield opened
 
 
 __all__ = ["ALL_READINGS", "DEFAULT_SEED", "Progress", "environment", "plan", "run"]

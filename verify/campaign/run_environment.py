@@ -25,8 +25,8 @@ def environment() -> dict[str, str]:
 
 def versions() -> dict[str, str]:
     """Versions that can influence a number by more than rounding: part of the address of a result."""
-    found = {name: metadata.version(name) for name in PACKAGES}
-    return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **found}
+    packages = {name: metadata.version(name) for name in PACKAGES}
+    return {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}", **packages}
 
 
 def machine() -> dict[str, str]:
@@ -57,11 +57,11 @@ _OF_BLAS = ("internal_api", "version", "architecture")
 def of_every_machine(environments: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """The environment of a run that several machines share: what each of them says, where they differ."""
     given = list(environments)
-    found = dict(given[0])
+    shared_environment = dict(given[0])
     for name in MACHINE:
-        if said := sorted({value for one in given if name in one for value in one[name].split(_OR)}):
-            found[name] = _OR.join(said)
-    return found
+        if values := sorted({value for one in given if name in one for value in one[name].split(_OR)}):
+            shared_environment[name] = _OR.join(values)
+    return shared_environment
 
 
 _OR = " or "

@@ -23,12 +23,12 @@ def main_left_alone() -> Iterator[None]:
     """
     main = sys.modules["__main__"]
     names = ("__file__", "__spec__")
-    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in names if name in main.__dict__}
+    attributes: dict[str, Any] = {name: main.__dict__.pop(name) for name in names if name in main.__dict__}
     main.__dict__["__spec__"] = None
     try:
         yield
     finally:
-        main.__dict__.update(kept)
+        main.__dict__.update(attributes)
 
 
 def start_early() -> None:

@@ -43,11 +43,11 @@ def left_out(profile: Profile, claims: Sequence[str], subject: str) -> list[str]
     for name in names:
         claim, _, step = name.partition("/")
         steps.setdefault(claim, []).append(step or "the claim itself")
-    said = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
+    listing = "; ".join(f"{claim} ({', '.join(parts)})" for claim, parts in steps.items())
     count = f"{len(names)} statement{'s' * (len(names) > 1)}"
     why = "cannot take fewer samples or runs without leaving the verdict open"
     return [
-        f"profile {profile.name} leaves out {count} that {why}: {said}; named, or with --profile ci, each is judged"
+        f"profile {profile.name} leaves out {count} that {why}: {listing}; named, or with --profile ci, each is judged"
     ]
 
 
@@ -56,11 +56,15 @@ def smallest(full_id: str) -> SmallestCounterexample | None:
     """The smallest counterexample to a statement as written, where it was searched for and there is one."""
     from verify.proofs.refutation.search import minimal_counterexample, refutable
 
-    found = minimal_counterexample(full_id) if full_id in refutable() else None
-    if found is None:
+    counterexample = minimal_counterexample(full_id) if full_id in refutable() else None
+    if counterexample is None:
         return None
     return SmallestCounterexample(
-        problem=found.problem, x=found.x, derivation=found.derivation, command=found.command, minimal=found.exhaustive
+        problem=counterexample.problem,
+        x=counterexample.x,
+        derivation=counterexample.derivation,
+        command=counterexample.command,
+        minimal=counterexample.exhaustive,
     )
 
 
@@ -168,9 +172,9 @@ def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, 
     if not wanting or not all(wanting.values()):
         return {}
     claim, names = next(iter(wanting.items()))
-    said = "; ".join(name if (claim, name) in by_key else f"{name} (not asked)" for name in names)
+    readings = "; ".join(name if (claim, name) in by_key else f"{name} (not asked)" for name in names)
     count = len(find_claim(claim).literal_readings)
-    sentence = f"{row.sentence} Not decided under {len(names)} of {count} literal readings: {said}."
+    sentence = f"{row.sentence} Not decided under {len(names)} of {count} literal readings: {readings}."
     return {"status": Verdict.INCONCLUSIVE, "sentence": sentence}
 
 
@@ -179,14 +183,14 @@ def _by_reading(full_id: str, by_key: dict[tuple[str, str], list[Result]]) -> di
     statement = find_claim(full_id)
     names = dict.fromkeys(("as-written", *statement.literal_readings))
     results = {name: by_key.get((full_id, name), []) for name in names}
-    found = {
+    verdicts = {
         name: rolled_up(statement, {full_id: [result.verdict for result in own]}) if own else None
         for name, own in results.items()
     }
     failing = {one.instance for own in results.values() for one in own if one.verdict is Verdict.REFUTED}
     # One that holds only where nothing fails shows nothing.
-    untried = {n for n, own in results.items() if found[n] is Verdict.SUPPORTED and failing.isdisjoint(_on(own))}
-    return {name: Verdict.INCONCLUSIVE if name in untried and failing else one for name, one in found.items()}
+    untried = {n for n, own in results.items() if verdicts[n] is Verdict.SUPPORTED and failing.isdisjoint(_on(own))}
+    return {name: Verdict.INCONCLUSIVE if name in untried and failing else one for name, one in verdicts.items()}
 
 
 def _on(results: Sequence[Result]) -> set[str]:
@@ -201,7 +205,7 @@ def is_unanswered(result: Result) -> bool:
 
 def _open(result: Result) -> Result:
     """One that was refused where others of its statement were answered: who chooses the questions proves nothing."""
-    said = result.sentence.removeprefix("Not applicable: ")
+    reason = result.sentence.removeprefix("Not applicable: ")
     where = "was asked" if result.is_skipped else "answers"
-    sentence = f"Supported where it {where}; on {result.instance} {said}"
+    sentence = f"Supported where it {where}; on {result.instance} {reason}"
     return result.model_copy(update={"verdict": Verdict.INCONCLUSIVE, "sentence": sentence})

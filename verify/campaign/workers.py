@@ -223,16 +223,16 @@ class Crew:
         except (EOFError, OSError):
             told, alive = None, False
         if told is not None and not worker.ready:
-            worker.ready, said = told
+            worker.ready, answer = told
             if worker.ready:
-                self.version, stages = said
+                self.version, stages = answer
                 if self.offers not in (None, stages):
                     # What fails in one process would be not applicable in another.
                     self._lose(worker, f"offers {stages or 'nothing'} in one process and {self.offers} in another")
                     return
                 self.offers = stages
             else:
-                self._lose(worker, said)
+                self._lose(worker, answer)
             return
         if told is not None and task is not None:
             worker.task = None

@@ -186,29 +186,29 @@ class _Both:
 
     def notes(self, missing: Collection[Entry]) -> Iterator[str]:
         """What could not be compared, and why."""
-        recorded, found, tally = self.recorded, self.found, self.tally
+        recorded, current, tally = self.recorded, self.found, self.tally
         if self.verdicts_only:
             yield "only verdicts are on record: no exponent or constant was compared"
-        if recorded.subject and recorded.subject != found.subject:
-            yield f"recorded of {recorded.subject}, compared with {found.subject}"
-        elif recorded.subject_version != found.subject_version:
-            old, new = (baseline.subject_version or "not stated" for baseline in (recorded, found))
+        if recorded.subject and recorded.subject != current.subject:
+            yield f"recorded of {recorded.subject}, compared with {current.subject}"
+        elif recorded.subject_version != current.subject_version:
+            old, new = (baseline.subject_version or "not stated" for baseline in (recorded, current))
             yield f"subject version {old} on record, now {new}"
-        versions = [baseline.environment.get("f2csa-verify") for baseline in (recorded, found)]
+        versions = [baseline.environment.get("f2csa-verify") for baseline in (recorded, current)]
         if None not in versions and versions[0] != versions[1]:
             yield f"recorded with f2csa-verify {versions[0]}, compared with {versions[1]}: a check may have changed"
-        if recorded.profile != found.profile:
+        if recorded.profile != current.profile:
             yield (
-                f"profile {recorded.profile} on record, now {found.profile}: constants are compared where both "
+                f"profile {recorded.profile} on record, now {current.profile}: constants are compared where both "
                 f"measured, and recorded results that this run lacks are not missed ({len(missing)} of them)"
             )
         if tally["worst cases"]:
             yield (
-                f"seed {recorded.seed} on record, now {found.seed}: worst cases over random tries are compared by "
+                f"seed {recorded.seed} on record, now {current.seed}: worst cases over random tries are compared by "
                 f"verdict only ({tally['worst cases']} of them)"
             )
         if tally["not offered"]:
-            yield f"recorded results that need a stage {found.subject} does not offer: {tally['not offered']}"
+            yield f"recorded results that need a stage {current.subject} does not offer: {tally['not offered']}"
         yield from (text.format(tally[name]) for name, text in _COUNTED.items() if tally[name])
 
 

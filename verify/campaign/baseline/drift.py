@@ -188,7 +188,7 @@ def _common(old: Sweep, new: Sweep) -> Iterator[tuple[tuple[float, float, float]
     # Values that occur once on both sides; of others it cannot be said which belong together.
     for point in left:
         beside = [[p for p in side if math.isclose(p[0], point[0], rel_tol=SAME_POINT)] for side in (left, right)]
-        if [len(found) for found in beside] == [1, 1]:
+        if [len(points) for points in beside] == [1, 1]:
             yield point, beside[1][0]
 
 

@@ -113,26 +113,26 @@ def history_of(named: Sequence[tuple[str, Baseline]]) -> History:
         for (name, baseline), step in zip(named, [None, *steps], strict=True)
     ]  # fmt: skip
     entries = [baseline.entries for baseline in baselines]
-    first = {key: entry for found in reversed(entries) for key, entry in found.items()}
-    lines = [_line(entry, [found.get(key) for found in entries], key in moved) for key, entry in first.items()]
+    first = {key: entry for by_key in reversed(entries) for key, entry in by_key.items()}
+    lines = [_line(entry, [by_key.get(key) for by_key in entries], key in moved) for key, entry in first.items()]
     places = {name: place for place, name in enumerate(ORDER)}
     lines.sort(key=lambda line: (places.get(line.claim.split("/")[0], len(places)), line.claim))
     return History(records=tuple(records), lines=tuple(lines))
 
 
-def _line(entry: Entry, found: Sequence[Entry | None], moved: bool) -> HistoryLine:
-    verdicts = tuple(None if each is None else each.verdict for each in found)
-    return HistoryLine(**entry.named, verdicts=verdicts, courses=tuple(_courses(found)), moved=moved)
+def _line(entry: Entry, entries: Sequence[Entry | None], moved: bool) -> HistoryLine:
+    verdicts = tuple(None if each is None else each.verdict for each in entries)
+    return HistoryLine(**entry.named, verdicts=verdicts, courses=tuple(_courses(entries)), moved=moved)
 
 
-def _courses(found: Sequence[Entry | None]) -> Iterator[VerdictCourse]:
-    sweeps = [_numbered(each.sweeps if each else ()) for each in found]
+def _courses(entries: Sequence[Entry | None]) -> Iterator[VerdictCourse]:
+    sweeps = [_numbered(each.sweeps if each else ()) for each in entries]
     for name in dict.fromkeys(name for there in sweeps for name in there):
         along = [there.get(name) for there in sweeps]
         quantity = f"{name[0]} in {next(sweep for sweep in along if sweep).variable}"
         yield _course(quantity, "exponent", [None if sweep is None else sweep.exponent for sweep in along])
         yield _course(quantity, "constant", _constants(along))
-    levels = [_numbered(each.levels if each else ()) for each in found]
+    levels = [_numbered(each.levels if each else ()) for each in entries]
     for name in dict.fromkeys(name for there in levels for name in there):
         yield _course(name[0], "constant", [there[name].measured if name in there else None for there in levels])
 
@@ -154,12 +154,12 @@ def _course(quantity: str, what: Literal["exponent", "constant"], values: Sequen
 
 def _numbered(items: Sequence[Item]) -> dict[tuple[str, int], Item]:
     """Items by name; those of one name by their place."""
-    found: dict[tuple[str, int], Item] = {}
+    by_place: dict[tuple[str, int], Item] = {}
     counted: Counter[str] = Counter()
     for item in items:
-        found[item.quantity, counted[item.quantity]] = item
+        by_place[item.quantity, counted[item.quantity]] = item
         counted[item.quantity] += 1
-    return found
+    return by_place
 
 
 def read_files(paths: Sequence[Path]) -> list[tuple[str, Baseline]]:
@@ -199,8 +199,8 @@ def read_commits(path: Path) -> list[tuple[str, Baseline]]:
 def _git(path: Path, *arguments: str) -> str:
     command = ["git", "-c", "core.quotepath=off", "-C", str(path.parent), *arguments]
     try:
-        made = subprocess.run(command, capture_output=True, check=True)
-        return made.stdout.decode("utf-8")
+        process = subprocess.run(command, capture_output=True, check=True)
+        return process.stdout.decode("utf-8")
     except FileNotFoundError:
         raise InvalidInputError("--commits", "needs git", str(path)) from None
     except (subprocess.CalledProcessError, UnicodeDecodeError):

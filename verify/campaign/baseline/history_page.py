@@ -47,7 +47,7 @@ def history_page(history: History) -> str:
         ) for record in history.records
     )  # fmt: skip
     moved = Markup("").join(row for line in history.moved for row in _rows(line))
-    said = f"{counted(len(history.moved), 'result')} of {len(history.lines)} moved over {len(history.records)} records."
+    lead = f"{counted(len(history.moved), 'result')} of {len(history.lines)} moved over {len(history.records)} records."
     table = Markup(
         '<table class="history"><caption>What moved, a mark or a point for each record, the last to the right</caption>'
         '<thead><tr><th scope="col">Result</th><th scope="col">Over the records</th><th scope="col">In words</th></tr>'
@@ -62,7 +62,7 @@ def history_page(history: History) -> str:
         '<th scope="col">Of</th><th scope="col">Verdicts</th><th scope="col">Against the last</th></tr></thead>'
         "<tbody>{}</tbody></table>{}</main></body></html>\n"
     ).format(
-        Markup(stylesheet_text()), Markup(_OWN), said, records, table.format(moved) if moved else ""
+        Markup(stylesheet_text()), Markup(_OWN), lead, records, table.format(moved) if moved else ""
     )  # fmt: skip
 
 

@@ -25,13 +25,15 @@ def judge(report: Report, recorded: Baseline) -> tuple[Report, Comparison]:
     as expected or not.
     """
     if report.has_verdicts:
-        found = Baseline.of(report)
+        current = Baseline.of(report)
     else:
-        found = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
+        current = recorded.model_copy(update={"results": (), "subject": report.subject, "seed": report.seed})
     left_out = {result.key for result in report.skipped}
-    asked = tuple(entry for entry in recorded.results if entry.key not in left_out)
-    comparison = _held_to_lists(compare(recorded.model_copy(update={"results": asked}), found, report.results), report)
-    if missed := len(recorded.results) - len(asked):
+    relevant = tuple(entry for entry in recorded.results if entry.key not in left_out)
+    comparison = _held_to_lists(
+        compare(recorded.model_copy(update={"results": relevant}), current, report.results), report
+    )
+    if missed := len(recorded.results) - len(relevant):
         note = f"{counted(missed, 'result')} on record {'was' if missed == 1 else 'were'} skipped on request"
         comparison = comparison.model_copy(update={"notes": (*comparison.notes, note)})
     verdicts = {change.key: change.worse for change in comparison.changes if change.kind == "verdict"}

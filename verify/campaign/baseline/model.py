@@ -270,8 +270,8 @@ class Selection:
 
     def narrow(self, baseline: Baseline) -> Baseline | None:
         """The baseline with the selected results only; ``None`` if that leaves nothing."""
-        kept = self.of(baseline.results)
-        return baseline.model_copy(update={"results": kept}) if kept else None
+        selected = self.of(baseline.results)
+        return baseline.model_copy(update={"results": selected}) if selected else None
 
 
 def replay(baseline: Baseline) -> Selection:

@@ -175,27 +175,27 @@ def _consistent(baseline: Baseline, argument: str) -> Baseline:
 
 def _verdicts(data: dict[str, Any], argument: str, path: str) -> Baseline:
     subject, profile, seed = data.get("subject"), data.get("profile"), data.get("seed")
-    found: list[tuple[tuple[Any, ...], Any]]
+    verdicts: list[tuple[tuple[Any, ...], Any]]
     if isinstance(data.get("results"), list):
         try:
             rows = [((r["claim"], r["reading"], r["instance"]), r["verdict"]) for r in data["results"]]
         except (TypeError, KeyError):
             raise InvalidInputError(argument, "must hold results with claim, reading, instance and verdict") from None
-        found = [(key, verdict) for key, verdict in rows if verdict is not None]
+        verdicts = [(key, verdict) for key, verdict in rows if verdict is not None]
     else:
         subject = profile = seed = None
-        found = [(tuple(key.split("|")), verdict) for key, verdict in data.items()]
-    if not found:
+        verdicts = [(tuple(key.split("|")), verdict) for key, verdict in data.items()]
+    if not verdicts:
         raise InvalidInputError(argument, NOTHING, path)
     known = {str(verdict) for verdict in Verdict}
     if not all(
         len(key) == 3 and all(type(part) is str for part in key) and type(verdict) is str and verdict in known
-        for key, verdict in found
+        for key, verdict in verdicts
     ):
         raise InvalidInputError(argument, NEITHER, path)
     entries = [
         {"claim": claim, "reading": reading, "instance": instance, "verdict": verdict}
-        for (claim, reading, instance), verdict in found
+        for (claim, reading, instance), verdict in verdicts
     ]
     head = {
         "subject": subject if isinstance(subject, str) else "",

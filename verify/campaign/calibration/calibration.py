@@ -66,8 +66,8 @@ class Calibration(FrozenData):
     @property
     def outcome(self) -> Outcome:
         """Of all promises together: broken if one is, kept if all are."""
-        found = {row.outcome for row in self.rows} | {row.outcome for row in self.laws}
-        return "broken" if "broken" in found else "not shown" if "not shown" in found else "kept"
+        outcomes = {row.outcome for row in self.rows} | {row.outcome for row in self.laws}
+        return "broken" if "broken" in outcomes else "not shown" if "not shown" in outcomes else "kept"
 
     @property
     def rows(self) -> tuple[Achieved, ...]:
@@ -83,13 +83,13 @@ def refuted(evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
 
 def _missed(kind: ComparisonKind, evidence: ComparisonEvidence | RateEvidence, case: Case) -> bool:
     """Whether a violation is supported, or where one sample size was to see it, not refuted."""
-    found = decide(case.bound, [evidence]).verdict
-    return found is Verdict.SUPPORTED if kind.supports else found is not Verdict.REFUTED
+    verdict = decide(case.bound, [evidence]).verdict
+    return verdict is Verdict.SUPPORTED if kind.supports else verdict is not Verdict.REFUTED
 
 
 def run_many(numbers: Sequence[int], *, seed: int, budget: float) -> list[tuple[list[bool], list[bool]]]:
     """Runs by number: for each, which kinds refuted the right subject, and which missed the barely wrong one."""
-    found = []
+    decisions = []
     share = Share(budget / len(kinds()))
     violations = _violations(share)
     for number in numbers:
@@ -99,8 +99,8 @@ def run_many(numbers: Sequence[int], *, seed: int, budget: float) -> list[tuple[
             false.append(refuted(kind.run(null, share, kind.right), null))
             wrong = bare_case(seed, number, which, 1)
             missed.append(_missed(kind, kind.run(wrong, share, violations[which]), wrong))
-        found.append((false, missed))
-    return found
+        decisions.append((false, missed))
+    return decisions
 
 
 def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> Calibration:

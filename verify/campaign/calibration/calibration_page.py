@@ -67,18 +67,18 @@ def _laws(rows: Sequence[LawAchieved]) -> str:
     laws = list(dict.fromkeys(row.law for row in rows))
     first = rows[0]
     counts = {row.decision: row.runs for row in rows}
-    asked = ", ".join(f"{name} {runs:,}" for name, runs in counts.items())
+    run_counts = ", ".join(f"{name} {runs:,}" for name, runs in counts.items())
     caption = (
         f"### Promised: {first.error:g} of right subjects refuted, {first.missed:.1g} of wrong ones supported\n\n"
-        f"Runs on right subjects: {asked}; at most {first.wrong_runs:,} on wrong ones.\n\n"
+        f"Runs on right subjects: {run_counts}; at most {first.wrong_runs:,} on wrong ones.\n\n"
     )
     body = [[law, *(cells.get((law, name), "–") for name in decisions)] for law in laws]
     return caption + _table(["noise", *decisions], body)
 
 
-def _found(found: dict[str, dict[str, float]]) -> str:
-    laws = list(dict.fromkeys(law for rows in found.values() for law in rows))
-    shown = {name: {law: _size(size, SIZES[name]) for law, size in rows.items()} for name, rows in found.items()}
+def _found(by_decision: dict[str, dict[str, float]]) -> str:
+    laws = list(dict.fromkeys(law for rows in by_decision.values() for law in rows))
+    shown = {name: {law: _size(size, SIZES[name]) for law, size in rows.items()} for name, rows in by_decision.items()}
     return _table(
         ["noise", *FOUND_OF.values()], [[law, *(shown[name].get(law, "–") for name in FOUND_OF)] for law in laws]
     )
@@ -89,10 +89,10 @@ def _stops() -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _as_asked(found: dict[str, float]) -> dict[str, str]:
+def _as_asked(smallest: dict[str, float]) -> dict[str, str]:
     """The violations asked for and the smallest that are found, by their names in the text."""
-    asked = {f"{name}_asked": f"{wanted:g}" for name, (wanted, _) in AS_ASKED.items()}
-    return asked | {name: _size(size, AS_ASKED[name][1]) for name, size in found.items()}
+    violations = {f"{name}_asked": f"{wanted:g}" for name, (wanted, _) in AS_ASKED.items()}
+    return violations | {name: _size(size, AS_ASKED[name][1]) for name, size in smallest.items()}
 
 
 def _size(size: float, tried: Sequence[float]) -> str:

@@ -60,15 +60,15 @@ def least(ats: list[float], share: Share) -> int:
 def nearest(variable: Vector) -> float:
     """Distance, in logarithms over the sweep, of the true power from the class's nearest law that meets the claim."""
     away, centred = variable - variable[-1], variable - variable.mean()
-    found = np.inf
+    distance = np.inf
     for power in POWERS:
         for size in SIZES * (PASSED_SLOWLY if power < SLOW else PASSED):
             # The saturating laws: their local exponents rise towards the limit.
             left = TRUE * variable + np.log1p(size * np.exp(power * away))
             left = left - left.mean()
             slope = max(CLAIMED, float(centred @ left / (centred @ centred)))
-            found = min(found, float(np.linalg.norm(left - slope * centred)))
-    return float(found)
+            distance = min(distance, float(np.linalg.norm(left - slope * centred)))
+    return float(distance)
 
 
 def _refutes(ats: list[float], share: Share, runs: int, bends: bool, samples: float) -> bool:

@@ -78,8 +78,10 @@ class LawAchieved(FrozenData):
     def outcome(self) -> Outcome:
         """Of both promises."""
         pairs = ((self.refuted, self.runs, self.error), (self.supported, self.wrong_runs, self.missed))
-        found = {outcome(binomial_interval(wrong, runs, CONFIDENCE), promise) for wrong, runs, promise in pairs if runs}
-        return "broken" if "broken" in found else "kept" if found == {"kept"} else "not shown"
+        outcomes = {
+            outcome(binomial_interval(wrong, runs, CONFIDENCE), promise) for wrong, runs, promise in pairs if runs
+        }
+        return "broken" if "broken" in outcomes else "kept" if outcomes == {"kept"} else "not shown"
 
 
 def _stream(
@@ -150,7 +152,7 @@ def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[J
     """Runs by number: every decision on every law, at the error ``budget`` each."""
     share = Share(budget)
     cells = [(law, name) for law in NOISE_LAWS for name in DECISIONS if (name, law) not in NOT_ASKED]
-    found = []
+    table = []
     for number in numbers:
         row = []
         for which, (law, name) in enumerate(cells):
@@ -165,17 +167,17 @@ def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[J
                 verdicts.append(decide(case.bound, [item]).verdict)
             right, bad = verdicts
             row.append((law, name, right, bad))
-        found.append(row)
-    return found
+        table.append(row)
+    return table
 
 
 def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAchieved, ...]:
     """Counts, a law and decision each."""
     rows = list(found)
-    made = []
+    achieved = []
     for i, (law, name, *_) in enumerate(rows[0] if rows else []):
         right, wrong = ([row[i][part] for row in rows if row[i][part] is not None] for part in (2, 3))
-        made.append(
+        achieved.append(
             LawAchieved(
                 law=law, decision=name, runs=len(right), wrong_runs=len(wrong), error=budget,
                 missed=1.0 if (name, law) in NO_CLASS else 1 - POWER,
@@ -183,7 +185,7 @@ def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAch
                 left_open=right.count(Verdict.INCONCLUSIVE),
             )
         )  # fmt: skip
-    return tuple(made)
+    return tuple(achieved)
 
 
 SIZES = {

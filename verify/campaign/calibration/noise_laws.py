@@ -70,8 +70,8 @@ def _without_replacement(rng: np.random.Generator, k: int, n: int) -> Vector:
 def _lognormal(rng: np.random.Generator, k: int, n: int) -> Vector:
     """Logarithms of deviation one half: skewness 1.75, kurtosis 8.9."""
     v = 0.25
-    made = np.exp(0.5 * rng.standard_normal((k, n))) - np.exp(v / 2)
-    return np.asarray(made / ((np.exp(v) - 1) * np.exp(v)) ** 0.5)
+    centred = np.exp(0.5 * rng.standard_normal((k, n))) - np.exp(v / 2)
+    return np.asarray(centred / ((np.exp(v) - 1) * np.exp(v)) ** 0.5)
 
 
 def _two_point(p: float) -> Noise:

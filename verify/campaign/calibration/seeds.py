@@ -105,9 +105,9 @@ def run_seeds(seeds: Sequence[int]) -> list[list[tuple[str, str]]]:
     """The verdict of every sampled result by its key, for each seed."""
     subject = ReferenceSubject()
     results = ((task, perform(task, subject)) for seed in seeds for task in tasks(seed))
-    made = [(task.key, str(result.verdict or NO_VERDICT)) for task, result in results]
-    each = len(made) // len(seeds)
-    return [made[start : start + each] for start in range(0, len(made), each)]
+    verdicts = [(task.key, str(result.verdict or NO_VERDICT)) for task, result in results]
+    each = len(verdicts) // len(seeds)
+    return [verdicts[start : start + each] for start in range(0, len(verdicts), each)]
 
 
 def kept(path: Path) -> Seeds | None:
@@ -119,12 +119,12 @@ def kept(path: Path) -> Seeds | None:
     if not path.exists():
         return None
     try:
-        found = Seeds.model_validate_json(read_text(path, "--record", MAX_BYTES))
+        seeds = Seeds.model_validate_json(read_text(path, "--record", MAX_BYTES))
     except ValidationError as error:
         raise from_validation(error, "--record") from None
-    if not found.follows:
+    if not seeds.follows:
         raise InvalidInputError("--record", "must be of the verdicts on record today: remove it to begin anew", path)
-    return found
+    return seeds
 
 
 def shipped() -> Seeds:

@@ -123,12 +123,12 @@ def crossings(runs: int, *, seed: int, share: Share) -> Iterator[tuple[str, tupl
     for s in CROSSINGS:
         swept = Swept(f"a/(a + {s:g})", lambda a, s=s: a / (a + s))  # type: ignore[misc]  # bound for each s
         for known, words in ((None, "bends once"), (_saturating(s), "pole known")):
-            found = []
+            shares = []
             for look in range(LOOKS):
                 generators = (np.random.default_rng([seed, n, look, 4]) for n in range(runs))
                 rates = (sampled(swept, share, rng, look, known) for rng in generators)
-                found.append(sum(wrong_decisions(swept, rate)[0] for rate in rates) / runs)
-            yield f"{swept.name}, {words}", tuple(found)
+                shares.append(sum(wrong_decisions(swept, rate)[0] for rate in rates) / runs)
+            yield f"{swept.name}, {words}", tuple(shares)
 
 
 BENDING, RATIONAL, EXACT = "sampled", "sampled, rational", "exact"
@@ -136,9 +136,9 @@ BENDING, RATIONAL, EXACT = "sampled", "sampled, rational", "exact"
 
 def asked() -> list[tuple[Swept, str]]:
     """Every law and how it is read, in the order of the rows."""
-    found = [(swept, BENDING) for swept in LAWS]
-    found += [(swept, RATIONAL) for swept in (*LAWS, *IN_CLASS_ONLY) if swept.known]
-    return found + [(swept, EXACT) for swept in (*LAWS, *EXACT_ONLY)]
+    pairs = [(swept, BENDING) for swept in LAWS]
+    pairs += [(swept, RATIONAL) for swept in (*LAWS, *IN_CLASS_ONLY) if swept.known]
+    return pairs + [(swept, EXACT) for swept in (*LAWS, *EXACT_ONLY)]
 
 
 def run_sweeps(runs: int, *, seed: int, share: Share) -> Iterator[tuple[str, list[tuple[bool, bool]]]]:

@@ -45,9 +45,9 @@ class House:
             return
         theirs = dict(self.versions)
         other = [f"{name} {value}" for name, value in mine.versions if theirs.get(name) != value]
-        said = ", ".join(other) or "other code of f2csa-verify"
+        differences = ", ".join(other) or "other code of f2csa-verify"
         raise InvalidInputError(
-            "executor", f"must have workers with the code and versions of this machine; they have {said}"
+            "executor", f"must have workers with the code and versions of this machine; they have {differences}"
         )
 
 

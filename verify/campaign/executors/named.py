@@ -38,10 +38,10 @@ def factory_of(spec: str, argument: str = "executor") -> Callable[[], Executor]:
         try:
             # A file beside the user's shell is what they mean by `my_cluster:executor`.
             with working_folder_first():
-                found: Any = importlib.import_module(module)
+                attribute: Any = importlib.import_module(module)
                 for part in name.split("."):
-                    found = getattr(found, part)
-                executor = found()
+                    attribute = getattr(attribute, part)
+                executor = attribute()
         except (KeyboardInterrupt, InvalidInputError):
             raise
         except BaseException as error:  # exit() as well: it must not end the run with a success

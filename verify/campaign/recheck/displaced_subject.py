@@ -48,8 +48,8 @@ class Displaced(ReferenceSubject):
 
     def hypergradient_runs(self, problem: Any, x: Any, call: Any, rng: Any, replications: int) -> Any:
         """Every run off."""
-        found, calls = super().hypergradient_runs(problem, x, call, rng, replications)
-        return FACTOR * found, calls
+        estimates, calls = super().hypergradient_runs(problem, x, call, rng, replications)
+        return FACTOR * estimates, calls
 
     def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
         """Means and paths off."""

@@ -55,11 +55,11 @@ def _must_show(outcome: str, row: DrawRow) -> bool:
 
 def strata_broken(draws: DrawnProblems, each: int) -> Iterator[Broken]:
     """Strata of the draws, derived again where these are few: how many problems, and results on them, each has."""
-    asked = Counter(row.family for row in draws.rows)
-    if each * len(asked) > MOST_DERIVED:
+    rows_by_family = Counter(row.family for row in draws.rows)
+    if each * len(rows_by_family) > MOST_DERIVED:
         return
     problems, results = Counter[str](), Counter[str]()
-    for family, rows in asked.items():
+    for family, rows in rows_by_family.items():
         for seed in range(each):
             for stratum in strata_of_draw(drawn_name(family, seed)):
                 problems[stratum] += 1

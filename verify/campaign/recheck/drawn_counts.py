@@ -18,16 +18,16 @@ def miscounted(report: ReportData) -> Iterator[tuple[str, str, str]]:
     A statement that is asked on the atlas is asked on the draws of every family that it can be asked about, under the
     same named readings. Reports written before the number was part of them say only what they counted.
     """
-    asked, found = report.draws_asked, report.draws
-    if asked < 0:
+    count, draws = report.draws_asked, report.draws
+    if count < 0:
         yield "draws", "draws_asked", "must be >= 0"
-    elif found is None:
-        if asked:
-            yield "draws", "draws", f"must not be left out: {counted(asked, 'problem')} of each family were asked about"
-    elif "draws_asked" in report.model_fields_set and found.each != asked:
-        yield "draws", "each", f"must be {asked}, as many as were asked about; it is {found.each}"
+    elif draws is None:
+        if count:
+            yield "draws", "draws", f"must not be left out: {counted(count, 'problem')} of each family were asked about"
+    elif "draws_asked" in report.model_fields_set and draws.each != count:
+        yield "draws", "each", f"must be {count}, as many as were asked about; it is {draws.each}"
     else:
-        yield from _rows(report, found.each)
+        yield from _rows(report, draws.each)
 
 
 def _rows(report: ReportData, each: int) -> Iterator[tuple[str, str, str]]:
@@ -62,8 +62,8 @@ def expected_rows(report: ReportData) -> Iterator[tuple[str, str, str]]:
 def unasked(report: ReportData, again: int = 0) -> Iterator[str]:
     """What is to be said of drawn problems that nothing decides again, but for those that were."""
     if report.draws is not None and report.draws.asked:
-        said = f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
-        yield f"{said}, as {again} were" if again else said
+        sentence = f"{report.draws.asked} results on drawn problems are counted: each can be run again by its name"
+        yield f"{sentence}, as {again} were" if again else sentence
     usual = PROFILES[report.profile].draws if report.profile in PROFILES else 0
     if report.draws_asked < usual and report.draws is None:
         yield f"the profile asks about {counted(usual, 'drawn problem')} of each family; this run asked about none"

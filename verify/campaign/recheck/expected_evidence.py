@@ -73,11 +73,11 @@ def missing(result: Result, share: Share, *, reference: bool) -> Iterator[str] |
     expected = recorded().get(result.key)
     if expected is None or (result.verdict is Verdict.REFUTED and not reference):
         return None
-    found = [kind_of(item, share) for item in result.evidence]
+    kinds = [kind_of(item, share) for item in result.evidence]
     if reference:
-        return _missing(expected, found, [])
-    own = [asked(kind) for kind, item in zip(found, result.evidence, strict=True) if _is_own(item)]
-    return _missing(map(asked, _without_formula(result, expected)), map(asked, found), own)
+        return _missing(expected, kinds, [])
+    own = [asked(kind) for kind, item in zip(kinds, result.evidence, strict=True) if _is_own(item)]
+    return _missing(map(asked, _without_formula(result, expected)), map(asked, kinds), own)
 
 
 def _without_formula(result: Result, expected: Iterable[str]) -> list[str]:
@@ -97,8 +97,8 @@ def _is_own(item: Evidence) -> bool:
     )
 
 
-def _missing(expected: Iterable[str], found: Iterable[str], own: Iterable[str]) -> Iterator[str]:
-    wanted, held = Counter(expected), Counter(found)
+def _missing(expected: Iterable[str], present: Iterable[str], own: Iterable[str]) -> Iterator[str]:
+    wanted, held = Counter(expected), Counter(present)
     for kind in wanted - held:
         yield f"must hold: {kind}"
     for kind in held - wanted - Counter(own):
@@ -108,11 +108,14 @@ def _missing(expected: Iterable[str], found: Iterable[str], own: Iterable[str]) 
 def inventory(results: Iterable[Result], share: Share) -> dict[str, object]:
     """The record of what results hold, as written to the file: alike ones together."""
     kinds: dict[str, int] = {}
-    found: dict[str, dict[tuple[int, ...], list[str]]] = {}
+    by_statement: dict[str, dict[tuple[int, ...], list[str]]] = {}
     for result in results:
         chosen = tuple(kinds.setdefault(kind_of(item, share), len(kinds)) for item in result.evidence)
-        found.setdefault(f"{result.claim}|{result.reading}", {}).setdefault(chosen, []).append(result.instance)
-    return {"kinds": list(kinds), "results": {key: list(map(list, groups.items())) for key, groups in found.items()}}
+        by_statement.setdefault(f"{result.claim}|{result.reading}", {}).setdefault(chosen, []).append(result.instance)
+    return {
+        "kinds": list(kinds),
+        "results": {key: list(map(list, groups.items())) for key, groups in by_statement.items()},
+    }
 
 
 def write(report: ReportData, share: Share, path: Path) -> None:

@@ -54,16 +54,16 @@ def derived_leaves(item: Evidence) -> tuple[Group, ...]:
         return (SketchLeaf(item.predicted), SketchLeaf(item.tolerance)), (SketchLeaf(item.predicted),)
     if not isinstance(item, RateEvidence):
         return ()
-    found: list[SketchLeaf] = []
+    leaves: list[SketchLeaf] = []
     if item.rung == "symbolic":
-        found += _leaves([item.exponent, item.coefficient])
+        leaves += _leaves([item.exponent, item.coefficient])
     if any(point.predicted is not None for point in item.points):
         for point in item.points:
             slack = point.uncertainty if item.rung == "numeric" else 0.0
-            found += (SketchLeaf(point.at), SketchLeaf(point.predicted, slack))
+            leaves += (SketchLeaf(point.at), SketchLeaf(point.predicted, slack))
     if item.closed_form is not None:
-        found += _leaves(item.closed_form.model_dump(exclude={"measured"}))
-    return (tuple(found),) if found else ()
+        leaves += _leaves(item.closed_form.model_dump(exclude={"measured"}))
+    return (tuple(leaves),) if leaves else ()
 
 
 def _item(item: Evidence, known: dict[float, float]) -> Iterator[SketchLeaf]:

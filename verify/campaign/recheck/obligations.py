@@ -154,13 +154,13 @@ def _allowed(owed: Obligation, certificate: Certificate, problem: Quadratic) -> 
 
 def _columns(linear: Field, certificates: Sequence[Certificate], allowed: set[int]) -> Iterator[tuple[str, str]]:
     """One certificate for each unit error allowed."""
-    found = []
+    indices = []
     for certificate in certificates:
         (direction,) = [error.direction for error in getattr(certificate.scenario, linear)] or [()]
         ones = [i for i, value in enumerate(direction) if value == 1]
         if len(ones) != 1 or any(value != 0 for i, value in enumerate(direction) if i != ones[0]):
             yield f"scenario.{linear}", "must be one unit error a certificate, so that they combine to all"
             return
-        found += ones
-    if sorted(found) != sorted(allowed):
+        indices += ones
+    if sorted(indices) != sorted(allowed):
         yield "certificates", f"must be one for each of the {len(allowed)} unit errors allowed"

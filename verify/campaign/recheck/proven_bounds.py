@@ -114,15 +114,15 @@ def checked(text: str) -> tuple[Certificate | None, str]:
 
 def _leading(rate: RateEvidence, certificates: Sequence[Certificate]) -> Iterator[Shortcoming]:
     """The rate's exponent and leading coefficient: exact from its own certificate, enclosed by those of unit errors."""
-    found = [pair for certificate in certificates if (pair := leading(certificate)) is not None]
-    order = min((power for power, _ in found), default=math.inf)
+    heads = [pair for certificate in certificates if (pair := leading(certificate)) is not None]
+    order = min((power for power, _ in heads), default=math.inf)
     if rate.exponent != order:
         yield (
             "certificates",
             f"must begin with alpha^{rate.exponent:g}, the rate's exponent; they do with alpha^{order}",
         )
         return
-    norm = math.sqrt(sum(float(sum(v * v for v in head)) for power, head in found if power == order))
+    norm = math.sqrt(sum(float(sum(v * v for v in head)) for power, head in heads if power == order))
     stated, alone = rate.coefficient or 0.0, len(certificates) == 1
     if not (math.isclose(stated, norm, rel_tol=AGREES) if alone else stated <= norm * (1 + AGREES)):
         relation = "be" if alone else "allow"

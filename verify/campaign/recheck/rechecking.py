@@ -98,8 +98,8 @@ def recheck(
     again = list(decided_again(report))
     refusals += [RecheckRefusal(*broken) for broken in again if broken is not None]
     judged = [result for result in report.results if result.verdict is not None and not result.is_skipped]
-    said = (*_notes(report), *unasked(report, len(again)))
-    return Rechecked(tuple(refusals), len(judged) + len(again), _certificates(report), said)
+    remarks = (*_notes(report), *unasked(report, len(again)))
+    return Rechecked(tuple(refusals), len(judged) + len(again), _certificates(report), remarks)
 
 
 def recheck_result(result: Result, report: ReportData) -> Iterator[tuple[str, str]]:
@@ -251,8 +251,8 @@ def _notes(report: ReportData) -> Iterator[str]:
         yield f"that the run was with {', '.join(moved)}: the record is of others, and held to within rounding"
     if report.seconds or any(result.seconds for result in report.results):
         yield "times are as stated"
-    if reference and (said := [line for line in report.changes if line not in _known_changes(report)]):
-        yield f"{counted(len(said), 'line')} on what changed beside the verdicts on record: as stated"
+    if reference and (lines := [line for line in report.changes if line not in _known_changes(report)]):
+        yield f"{counted(len(lines), 'line')} on what changed beside the verdicts on record: as stated"
     yield from notes(report)
 
 

@@ -132,7 +132,7 @@ class RecheckRecord:
         text = next((held[result.key] for held in reversed([*self.profiles.values()]) if result.key in held), None)
         if text is None:
             return None
-        found: list[list[float]] = []
+        widths: list[list[float]] = []
         how, place = RecheckRow.parsed(text).how, 0
         for group in groups(result):
             row = []
@@ -141,8 +141,8 @@ class RecheckRecord:
                 one = how[place : place + step]
                 row.append(width(one) if len(one) == WIDTH else 0.0)
                 place += step
-            found.append(row)
-        return found if place == len(how) else None
+            widths.append(row)
+        return widths if place == len(how) else None
 
 
 @lru_cache(maxsize=1)
@@ -178,8 +178,8 @@ def _derived_departures(row: RecheckRow, result: Result, share: Share) -> Iterat
         item = items.get(kind)
         if item is not None and text != NONE:
             choice, short, how = int(text[0]), text[1 : 1 + LONG], text[1 + LONG :]
-            found = cells(derived_leaves(item)[choice], how)
-            if found is None or digest(found, LONG) != short:
+            values = cells(derived_leaves(item)[choice], how)
+            if values is None or digest(values, LONG) != short:
                 yield item.quantity, "must be held against what is on record: that does not depend on the subject"
 
 

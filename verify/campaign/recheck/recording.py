@@ -45,14 +45,14 @@ def record(folders: Sequence[Path], share: Share) -> None:
     if len(folders) != 1:
         raise InvalidInputError("FOLDER", "must be given, and alone", " ".join(map(str, folders)))
     (folder,) = folders
-    made: dict[str, dict[str, dict[str, str]]] = {}
+    rows_by_profile: dict[str, dict[str, dict[str, str]]] = {}
     for profile in PROFILES:
         runs = [_run(folder, profile, name, setting) for name, setting in PROCESSORS.items()]
         seeded = _run(folder, profile, "seed", {}, "--seed", str(OTHER_SEED))
         other = _run(folder, profile, "subject", {}, "--subject", OTHER_SUBJECT, "--in-process")
-        made[profile] = rows(runs, seeded, other, share)
+        rows_by_profile[profile] = rows(runs, seeded, other, share)
     expected_evidence.write(runs[0], share, Path(str(expected_evidence.RECORD)))
-    write(made, runs[0], Path(str(recorded_results.RECORD)))
+    write(rows_by_profile, runs[0], Path(str(recorded_results.RECORD)))
 
 
 def _run(folder: Path, profile: str, name: str, setting: Mapping[str, str], *options: str) -> Report:
@@ -68,13 +68,13 @@ def _run(folder: Path, profile: str, name: str, setting: Mapping[str, str], *opt
 def rows(runs: Sequence[Report], seeded: Report, other: Report, share: Share) -> dict[str, dict[str, str]]:
     """Of each result of the first run its row, by statement and reading, then by instance."""
     by_key = [{result.key: result for result in run.results} for run in (*runs, seeded, other)]
-    found: dict[str, dict[str, str]] = {}
+    by_statement: dict[str, dict[str, str]] = {}
     for result in runs[0].results:
         if result.verdict is not None:
             same = [held[result.key] for held in by_key[: len(runs)]]
             row = _row(same, by_key[-2][result.key], by_key[-1].get(result.key), share)
-            found.setdefault(f"{result.claim}|{result.reading}", {})[result.instance] = str(row)
-    return found
+            by_statement.setdefault(f"{result.claim}|{result.reading}", {})[result.instance] = str(row)
+    return by_statement
 
 
 def _row(same: Sequence[Result], seeded: Result, other: Result | None, share: Share) -> RecheckRow:

@@ -106,28 +106,28 @@ def _noise(stated: str) -> Iterator[Broken]:
 
 def _summary(report: ReportData) -> Iterator[Broken]:
     named = [*(row.claim for row in report.summary), *(result.claim for result in report.results)]
-    asked = list(dict.fromkeys(named))
+    full_ids = list(dict.fromkeys(named))
     try:
-        again = {(row.claim, row.reading): row for row in summarise(report.results, asked, report.subject)}
+        again = {(row.claim, row.reading): row for row in summarise(report.results, full_ids, report.subject)}
     except (*UNDECIDABLE, StopIteration, RuntimeError):
         yield "summary", "claim", "must be known"
         return
-    found = {(row.claim, row.reading): row for row in report.summary}
-    if len(found) < len(report.summary):
+    stated = {(row.claim, row.reading): row for row in report.summary}
+    if len(stated) < len(report.summary):
         yield "summary", "rows", "must be there once each"
     first = report.schema_ == FIRST_SCHEMA
-    for name in [*again, *(name for name in found if name not in again)]:
-        row = found.get(name)
+    for name in [*again, *(name for name in stated if name not in again)]:
+        row = stated.get(name)
         fields = [one for one in SummaryRow.model_fields if not first or row is None or one in row.model_fields_set]
         yield from _row(" ".join(name).strip(), again.get(name), row, fields)
 
 
-def _row(where: str, again: SummaryRow | None, found: SummaryRow | None, fields: Iterable[str]) -> Iterator[Broken]:
-    if again is None or found is None:
-        yield where, "summary", "must have this row" if found is None else "must not have this row"
+def _row(where: str, again: SummaryRow | None, stated: SummaryRow | None, fields: Iterable[str]) -> Iterator[Broken]:
+    if again is None or stated is None:
+        yield where, "summary", "must have this row" if stated is None else "must not have this row"
         return
     for name in fields:
-        if not same(getattr(again, name), getattr(found, name)):
+        if not same(getattr(again, name), getattr(stated, name)):
             yield f"summary of {where}", name, "must follow from the results"
             return
 
@@ -142,12 +142,12 @@ def same(first: object, second: object) -> bool:
 def _expected(report: ReportData) -> list[Task]:
     """Results that a run over the claims, readings and instances found here makes; a claim brings its steps."""
     known, profile = checks(), find_profile(report.profile)
-    found = [result for result in report.results if result.claim in known and result.instance in atlas()]
-    here = {result.claim for result in found}
+    judged = [result for result in report.results if result.claim in known and result.instance in atlas()]
+    here = {result.claim for result in judged}
     known_statements = dict(statements())
     claims = [full_id for full_id in known_statements if full_id in here | {row.claim for row in report.summary}]
-    named = [reading for reading in NAMED if any(result.reading == reading for result in found)]
-    alone = sorted({r.reading for r in found if r.reading not in NAMED}) if len(named) < len(NAMED) else []
+    named = [reading for reading in NAMED if any(result.reading == reading for result in judged)]
+    alone = sorted({r.reading for r in judged if r.reading not in NAMED}) if len(named) < len(NAMED) else []
     if report.subject != REFERENCE:
         claims = [full_id for full_id in claims if known_statements[full_id].about == "subject"]
     if not claims or not (named or alone):
@@ -156,12 +156,12 @@ def _expected(report: ReportData) -> list[Task]:
     skipped = {full_id for full_id in known if profile.leaves_out(full_id)} - here
     whole = plan(claims, named + alone, [], profile, report.subject, report.seed)
     everywhere = {task.instance for task in whole if task.claim not in skipped}
-    instances = {result.instance for result in found}
+    instances = {result.instance for result in judged}
     if instances < everywhere:
-        made = plan(claims, named + alone, sorted(instances), profile, report.subject, report.seed)
+        tasks = plan(claims, named + alone, sorted(instances), profile, report.subject, report.seed)
     else:
-        made = whole
-    return [task for task in made if task.claim not in skipped]
+        tasks = whole
+    return [task for task in tasks if task.claim not in skipped]
 
 
 def notes(report: ReportData) -> Iterator[str]:

@@ -14,8 +14,8 @@ from spec.files import BY_US
 
 def instance_text(instance: Instance, purpose: str, comment: str = "") -> str:
     """The file's text: a comment, the purpose, the point and the problem, exact."""
-    said = ["".join(c if c.isprintable() else " " for c in line) for line in comment.splitlines()]
-    lines = [BY_US, *(f"# {line}" for line in said), ""]
+    comment_lines = ["".join(c if c.isprintable() else " " for c in line) for line in comment.splitlines()]
+    lines = [BY_US, *(f"# {line}" for line in comment_lines), ""]
     lines += [f"purpose = {json.dumps(purpose, ensure_ascii=False)}"]
     lines += [
         f"x = {_value([to_json_value(parse_entry(value)) for value in instance.x])}",

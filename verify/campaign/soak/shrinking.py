@@ -69,8 +69,8 @@ def shrunk(task: Task, judge: Judge, seconds: float = SECONDS) -> tuple[Instance
             text = hypothesis.find(simpler_problems(start), search.shows, settings=how, random=Random(0))
         except HypothesisException:  # nothing simpler shows it
             text = start.text
-    found = search.shown.get(text)
-    return (start, given) if found is None else found
+    smallest = search.shown.get(text)
+    return (start, given) if smallest is None else smallest
 
 
 class _Shrinking:

@@ -85,15 +85,15 @@ class Soak:
         verdicts: dict[str, Counter[str]] = {}
         for row in () if draws is None else draws.rows:
             verdicts.setdefault(row.family, Counter()).update(row.verdicts)
-        found = [] if draws is None else [*unexpected(draws, shipped_record())]
-        made = SoakReport(
+        findings = [] if draws is None else [*unexpected(draws, shipped_record())]
+        soak_report = SoakReport(
             subject=report.subject, profile=self.profile, seed=self.seed, draws=0 if draws is None else draws.each,
             complete=report.complete, results=0 if draws is None else draws.asked,
             verdicts={family: dict(sorted(counts.items())) for family, counts in verdicts.items()},
-            findings=tuple(self._smallest(found)),
+            findings=tuple(self._smallest(findings)),
         )  # fmt: skip
-        write_files(self.out, {FILE: made.model_dump_json(by_alias=True, indent=1) + "\n"})
-        return made, interrupted
+        write_files(self.out, {FILE: soak_report.model_dump_json(by_alias=True, indent=1) + "\n"})
+        return soak_report, interrupted
 
     def _asked(self, progress: campaign.Progress | None) -> tuple[Report, bool]:
         """The report of the last of the runs; without a count each has twice the draws of the one before."""
@@ -113,11 +113,11 @@ class Soak:
             # What the last run found anew is not to be found once more.
             each, fresh = 2 * each, False
 
-    def _smallest(self, found: Sequence[DrawFinding]) -> Iterator[DrawFinding]:
-        if not found:
+    def _smallest(self, findings: Sequence[DrawFinding]) -> Iterator[DrawFinding]:
+        if not findings:
             return
         with self._judge() as judge:
-            for finding in found:
+            for finding in findings:
                 yield self._written(finding, judge)
 
     @contextmanager
@@ -141,8 +141,10 @@ class Soak:
         task = Task(finding.claim, finding.reading, finding.first, subject, self.profile, self.seed)
         smallest = shrunk(task, judge, self.shrinking)
         if smallest is None:
-            said = "Asked once more, it did not show: what the subject answers is not a function of what it is asked."
-            return finding.model_copy(update={"sentence": said, "command": task.command})
+            sentence = (
+                "Asked once more, it did not show: what the subject answers is not a function of what it is asked."
+            )
+            return finding.model_copy(update={"sentence": sentence, "command": task.command})
         instance, result = smallest
         path = self.out / FINDINGS / finding.file_name
         posed = replace(task, instance=str(path))

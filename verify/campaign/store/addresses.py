@@ -42,7 +42,7 @@ class Addresses:
 
     def inputs(self, task: Task) -> str:
         """All that a result is a function of, as canonical JSON; its samples so far are not: they change no number."""
-        asked = {
+        question = {
             "claim": task.claim, "reading": task.reading, "instance": task.instance, "subject": task.subject,
             "profile": task.profile, "seed": task.seed, "effort": task.effort,
         }  # fmt: skip
@@ -52,7 +52,7 @@ class Addresses:
             "problem": task.posed or self._problem(task.instance),
             "code": self._code(checks()[task.claim].function.__module__), "decisions": full_run_decisions(),
         }  # fmt: skip
-        return json.dumps(asked | known, sort_keys=True)
+        return json.dumps(question | known, sort_keys=True)
 
     def _problem(self, instance: str) -> str:
         return "" if is_drawn(instance) else self.house.digest(f"spec/instances/{instance}.toml")
@@ -91,13 +91,13 @@ def sources_of(subject: Any) -> str:
     """
     if subject == REFERENCE:
         return ""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted(_files_of(subject))[:MOST_FILES]:
         try:
-            found.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+            hasher.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
         except OSError:
-            found.update(f"{path.name} unread\n".encode())
-    return found.hexdigest()
+            hasher.update(f"{path.name} unread\n".encode())
+    return hasher.hexdigest()
 
 
 def _files_of(subject: Any) -> Iterator[Path]:

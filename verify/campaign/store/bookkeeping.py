@@ -49,13 +49,13 @@ class Books:
         if self.store is None or self.addresses is None:
             return list(mine)
         choices = {task.key: [self._address(smaller) for smaller in self._efforts(task)] for task in tasks}
-        found = self._found(self.store, mine, choices)
+        results = self._found(self.store, mine, choices)
         if not self.reuse.same:
-            self.passed_over, found = sum(choices[task.key][0] in found for task in mine), {}
-        self.cells = {task.key: self._chosen(choices[task.key], found) for task in tasks}
-        left = [task for task in mine if self.cells[task.key] not in found]
+            self.passed_over, results = sum(choices[task.key][0] in results for task in mine), {}
+        self.cells = {task.key: self._chosen(choices[task.key], results) for task in tasks}
+        left = [task for task in mine if self.cells[task.key] not in results]
         self.taken = len(mine) - len(left)
-        return [self._continued(task, choices[task.key], found) for task in left]
+        return [self._continued(task, choices[task.key], results) for task in left]
 
     @staticmethod
     def _found(store: Store, mine: Sequence[Task], choices: Mapping[str, Sequence[str]]) -> dict[str, Result]:
@@ -63,9 +63,9 @@ class Books:
         parts: dict[bool, dict[str, None]] = {True: {}, False: {}}
         for task in mine:
             parts[is_drawn(task.instance)].update(dict.fromkeys(choices[task.key]))
-        found = store.results(parts[False])
-        found |= {address: result.thin for address, result in store.by_address(parts[True])}
-        return {address: result for address, result in found.items() if result.fault is None}
+        results = store.results(parts[False])
+        results |= {address: result.thin for address, result in store.by_address(parts[True])}
+        return {address: result for address, result in results.items() if result.fault is None}
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -84,8 +84,8 @@ class Books:
         """What is there of a run's share, in its order."""
         if self.store is None:
             return [self._done[task.key] for task in mine if task.key in self._done]
-        found = self.store.results(self.cells[task.key] for task in mine)
-        return [found[self.cells[task.key]] for task in mine if self.cells[task.key] in found]
+        by_address = self.store.results(self.cells[task.key] for task in mine)
+        return [by_address[self.cells[task.key]] for task in mine if self.cells[task.key] in by_address]
 
     def each(self, mine: Sequence[Task]) -> Iterator[Result]:
         """The same one after the other, for more of them than memory holds."""
@@ -113,20 +113,20 @@ class Books:
 
     def _efforts(self, task: Task) -> list[Task]:
         """The task, and where smaller efforts count the same with these, the largest first."""
-        found, effort = [task], task.effort
+        tasks, effort = [task], task.effort
         while self.reuse.smaller and effort > 1:
             effort //= EFFORT_STEP
-            found.append(replace(task, effort=effort))
-        return found
+            tasks.append(replace(task, effort=effort))
+        return tasks
 
     @staticmethod
-    def _chosen(addresses: Sequence[str], found: dict[str, Result]) -> str:
-        decided = (a for a in addresses if a in found and (a == addresses[0] or not _is_open(found[a])))
+    def _chosen(addresses: Sequence[str], results: dict[str, Result]) -> str:
+        decided = (a for a in addresses if a in results and (a == addresses[0] or not _is_open(results[a])))
         return next(decided, addresses[0])
 
     @staticmethod
-    def _continued(task: Task, addresses: Sequence[str], found: dict[str, Result]) -> Task:
-        begun = next((found[a] for a in addresses[1:] if a in found), None)
+    def _continued(task: Task, addresses: Sequence[str], results: dict[str, Result]) -> Task:
+        begun = next((results[a] for a in addresses[1:] if a in results), None)
         return task if begun is None else replace(task, continuation=begun.continuation)
 
 

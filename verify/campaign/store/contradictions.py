@@ -66,11 +66,11 @@ def contradiction(one: Result, other: Result) -> str:
 
 def bounded(result: Result) -> list[list[SketchLeaf]]:
     """What a result holds, as :func:`groups` has it, each number with its bound as slack."""
-    found = []
+    leaves = []
     for place, group in enumerate(groups(result)):
         item = result.evidence[place] if place < len(result.evidence) else None
-        found.append([_bounded(leaf, least) for leaf, least in zip(group, _bounds(result, item, group), strict=True)])
-    return found
+        leaves.append([_bounded(leaf, least) for leaf, least in zip(group, _bounds(result, item, group), strict=True)])
+    return leaves
 
 
 def _bounded(leaf: SketchLeaf, least: float) -> SketchLeaf:
@@ -123,8 +123,8 @@ def _bounds_apart(one: Evidence, other: Evidence) -> str:
     for mine, theirs in zip(one.bounds, other.bounds, strict=False):
         if mine.certificates == theirs.certificates:
             pairs = zip(_numbers(mine), _numbers(theirs), strict=True)
-            if found := next((f"{a!r} and {b!r}" for a, b in pairs if abs(a - b) > WRITTEN * abs(a)), ""):
-                return found
+            if difference := next((f"{a!r} and {b!r}" for a, b in pairs if abs(a - b) > WRITTEN * abs(a)), ""):
+                return difference
     return ""
 
 

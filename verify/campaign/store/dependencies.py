@@ -40,8 +40,8 @@ class CodeHouse:
 
     @cached_property
     def _files(self) -> list[str]:
-        found = [path for package in PACKAGES for path in (self.root / package).rglob("*") if path.is_file()]
-        return sorted(path.relative_to(self.root).as_posix() for path in found if "__pycache__" not in path.parts)
+        paths = [path for package in PACKAGES for path in (self.root / package).rglob("*") if path.is_file()]
+        return sorted(path.relative_to(self.root).as_posix() for path in paths if "__pycache__" not in path.parts)
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -49,14 +49,14 @@ class CodeHouse:
 
     def closure(self, *names: str) -> frozenset[str]:
         """These modules, all they import, and all that these import in turn."""
-        found: set[str] = set()
+        modules: set[str] = set()
         left = list(names)
         while left:
             name = left.pop()
-            if name not in found:
-                found.add(name)
+            if name not in modules:
+                modules.add(name)
                 left += self._imports(name)
-        return frozenset(found)
+        return frozenset(modules)
 
     def named_data(self, modules: Iterable[str]) -> Iterator[str]:
         """Data files that one of the modules names: by file name, or by a folder of nothing but data.
@@ -69,12 +69,12 @@ class CodeHouse:
     @cached_property
     def _names_of_data(self) -> dict[str, tuple[str, ...]]:
         """What a module may name each data file by."""
-        found: dict[str, tuple[str, ...]] = {}
+        by_file: dict[str, tuple[str, ...]] = {}
         for file in self.data:
             path = Path(file)
             own = (path.stem, f"{path.stem}/") if self.counts_alone(file) else (path.name,)
-            found[file] = (*own, *self._folders(path))
-        return found
+            by_file[file] = (*own, *self._folders(path))
+        return by_file
 
     def counts_alone(self, file: str) -> bool:
         """Whether it is one of those that a result depends on one by one."""
@@ -115,9 +115,9 @@ class CodeHouse:
             return
         file = self.modules[name]
         package = name if file.endswith("/__init__.py") else name.rpartition(".")[0]
-        found, words = _read_source((self.root / file).read_text(encoding="utf-8"), package)
+        imports, words = _read_source((self.root / file).read_text(encoding="utf-8"), package)
         # Who imports a module runs the packages it lies in.
-        steps = (".".join(part.split(".")[:k]) for part in found for k in range(1, part.count(".") + 2))
+        steps = (".".join(part.split(".")[:k]) for part in imports for k in range(1, part.count(".") + 2))
         self._imported[name] = frozenset(step for step in steps if step in self.modules)
         self._words[name] = words
 
@@ -131,18 +131,18 @@ def installed() -> CodeHouse:
 @lru_cache(maxsize=2048)
 def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str]]:
     """All names that a module of a package imports at run time, and all words it could name a file by."""
-    found: set[str] = set()
+    imports: set[str] = set()
     words: set[str] = set()
     # A walk of its own: the standard library's takes twice as long, and every run with a store waits for it.
     left: list[Any] = [ast.parse(text)]
     while left:
         node = left.pop()
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imports |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
-            found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
+            imports |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
         elif isinstance(node, ast.Constant):
             if word := _text(node):
                 *folders, last = word.split("/")
@@ -157,7 +157,7 @@ def _read_source(text: str, package: str) -> tuple[frozenset[str], frozenset[str
                     left.append(part)
                 elif isinstance(part, list):
                     left += (one for one in part if isinstance(one, ast.AST))
-    return frozenset(found), frozenset(words)
+    return frozenset(imports), frozenset(words)
 
 
 _LONGEST = 200

@@ -103,18 +103,18 @@ class StoreRow(NamedTuple):
     def asked(self) -> dict[str, Any]:
         """The inputs as data; empty if they are none."""
         try:
-            found = json.loads(self.inputs)
+            inputs = json.loads(self.inputs)
         except (ValueError, RecursionError, TypeError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return inputs if isinstance(inputs, dict) else {}
 
     @property
     def name(self) -> str:
         """Whose result it says it is, for a message."""
-        asked = self.asked
-        if not {"claim", "reading", "instance"} <= asked.keys():
+        inputs = self.asked
+        if not {"claim", "reading", "instance"} <= inputs.keys():
             return f"result {str(self.address)[:12]}"
-        return "{claim} [{reading}] on {instance}".format_map(asked)
+        return "{claim} [{reading}] on {instance}".format_map(inputs)
 
     def read(self) -> tuple[Result | None, str]:
         """The result, or why it cannot be believed."""
@@ -129,11 +129,11 @@ class StoreRow(NamedTuple):
             result = Result.model_validate_json(self.result)
         except (ValidationError, RecursionError):
             return None, "it is no result"
-        asked = self.asked
-        if {**result.named, "effort": result.effort} != {name: asked.get(name) for name in (*result.named, "effort")}:
+        inputs = self.asked
+        if {**result.named, "effort": result.effort} != {name: inputs.get(name) for name in (*result.named, "effort")}:
             return None, "it is of other inputs"
         if is_file(result.instance):
-            know_instance(result.instance, str(asked.get("problem")))
+            know_instance(result.instance, str(inputs.get("problem")))
         if (result.verdict is None) == (result.fault is None):
             return None, "it must have a verdict or a fault"
         broken = follows(result)
@@ -212,7 +212,7 @@ class Store:
         """All plans, the latest first; one that is not what was written is named and left out."""
         with self._guarded():
             rows = self._connection.execute("SELECT digest, request, cells FROM plans ORDER BY at DESC").fetchall()
-        found = []
+        plans = []
         for named, request, cells in rows:
             try:
                 plan = Plan(request=Request.model_validate_json(request), cells=json.loads(unpacked(cells)))
@@ -221,16 +221,16 @@ class Store:
             if plan is None or plan.digest != named:
                 self.notices.append("a run's plan was dropped: it is not what was written")
             else:
-                found.append(plan)
-        return found
+                plans.append(plan)
+        return plans
 
     def results(self, addresses: Iterable[str]) -> dict[str, Result]:
         """Results by address, as far as they are here and follow from their evidence; others are named."""
-        found: dict[str, Result] = {}
+        by_address: dict[str, Result] = {}
         for row, result in self._read(addresses):
             self._believed[row.address] = row.digest, result
-            found[row.address] = result
-        return found
+            by_address[row.address] = result
+        return by_address
 
     def by_address(self, addresses: Iterable[str]) -> Iterator[tuple[str, Result]]:
         """The same in any order, none of them held in memory."""
@@ -240,8 +240,8 @@ class Store:
         """The same one after the other, in this order, few of them in memory at once."""
         for start in range(0, len(addresses), _BATCH):
             some = addresses[start : start + _BATCH]
-            found = {row.address: result for row, result in self._read(some)}
-            yield from (found[address] for address in some if address in found)
+            by_address = {row.address: result for row, result in self._read(some)}
+            yield from (by_address[address] for address in some if address in by_address)
 
     def _read(self, addresses: Iterable[str]) -> Iterator[tuple[StoreRow, Result]]:
         for row in self.rows(addresses):

@@ -83,7 +83,7 @@ def _gives_way(there: StoreRow, held: Result, row: StoreRow, result: Result) -> 
         return row.result < there.result
     if held.fault is None and result.fault is None:
         if apart := contradiction(held, result):
-            said = f"{row.name}: two stores hold different evidence of the same run ({apart}); nothing was merged"
-            raise ContradictionError(said)
+            message = f"{row.name}: two stores hold different evidence of the same run ({apart}); nothing was merged"
+            raise ContradictionError(message)
         return row.result < there.result  # of several machines: the same one stays whatever the order
     return held.fault is not None

@@ -26,11 +26,11 @@ def remember(connection: sqlite3.Connection, kind: str, name: str, what: dict[st
 
 def state(connection: sqlite3.Connection) -> str:
     """A digest of all results and plans as they lie there, every column."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for table, key in (("cells", "address"), ("plans", "digest")):
         for row in connection.execute(f"SELECT * FROM {table} ORDER BY {key}"):  # our own two names
-            found.update(repr(row).encode())
-    return found.hexdigest()
+            hasher.update(repr(row).encode())
+    return hasher.hexdigest()
 
 
 def digest(*texts: str) -> str:

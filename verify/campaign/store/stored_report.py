@@ -33,9 +33,9 @@ class Searches:
     def __call__(self, full_id: str) -> SmallestCounterexample | None:
         """The smallest one for a statement, if there is any."""
         if full_id not in self.found:
-            made = smallest(full_id)
-            self.found[full_id] = "" if made is None else made.model_dump_json()
-            return made
+            counterexample = smallest(full_id)
+            self.found[full_id] = "" if counterexample is None else counterexample.model_dump_json()
+            return counterexample
         return SmallestCounterexample.model_validate_json(text) if (text := self.found[full_id]) else None
 
     def keep(self) -> None:
@@ -57,15 +57,15 @@ def assembled(
     """
     whole = [*results, *(skipped(task, request.skips) for task in _left_out(request))]
     judged, findings = hold_verdicts(whole, record, request.expected_failures)
-    made = Report(
+    report = Report(
         environment=request.environment, seed=request.seed, profile=request.profile, subject=request.subject,
         subject_version=request.subject_version, results=tuple(judged),
         summary=tuple(summarise(judged, request.claims, request.subject, search)), findings=tuple(findings),
         changes=tuple(left_out(find_profile(request.profile), request.claims, request.subject)),
         draws_asked=request.draws, expected_failures=request.expected_failures, skips=request.skips, **how,
     )  # fmt: skip
-    late = tuple(line for _, line in overdue(made))
-    return made.model_copy(update={"findings": (*made.findings, *late)}) if late else made
+    late = tuple(line for _, line in overdue(report))
+    return report.model_copy(update={"findings": (*report.findings, *late)}) if late else report
 
 
 def _left_out(request: Request) -> Iterator[Task]:
@@ -86,17 +86,17 @@ def fullest(store: Store, *, subject: str | None = None, profile: str | None = N
         InvalidInputError: If no plan is of this subject, profile and seed.
     """
     wanted = {"subject": subject, "profile": profile, "seed": seed}
-    asked = {name: value for name, value in wanted.items() if value is not None}
+    criteria = {name: value for name, value in wanted.items() if value is not None}
     kinds: list[list[Plan]] = []
     for plan in store.plans():
-        if all(getattr(plan.request, name) == value for name, value in asked.items()):
+        if all(getattr(plan.request, name) == value for name, value in criteria.items()):
             like = next((plans for plans in kinds if all(_agree(plan, other) for other in plans)), None)
             if like is None:
                 kinds.append([plan])
             else:
                 like.append(plan)
     if not kinds:
-        of = ", ".join(f"{name} {value}" for name, value in asked.items())
+        of = ", ".join(f"{name} {value}" for name, value in criteria.items())
         raise InvalidInputError("STORE", f"must hold a run{' of ' + of if of else ''}", str(store.path))
     return max((joined(plans) for plans in kinds), key=lambda plan: len(plan.cells))
 
@@ -131,8 +131,8 @@ def report_of(store: Store, plan: Plan, record: Mapping[str, str]) -> Report:
     drawn = [address for key, address in plan.cells if draws and is_drawn(key.rpartition("|")[2])]
     apart = set(drawn)
     plain = [address for _, address in plan.cells if address not in apart]
-    found = store.results(plain)
-    results = [found[address] for address in plain if address in found]
+    by_address = store.results(plain)
+    results = [by_address[address] for address in plain if address in by_address]
     counted, shown = gathered(store.in_order(drawn), draws) if draws else (None, [])
     whole = len(results) == len(plain) and (counted is None or counted.asked == len(drawn))
     spent = sum(result.seconds or 0.0 for result in results)
