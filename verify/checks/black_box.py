@@ -57,8 +57,8 @@ def bias_from_outside(case: Case) -> Measurement:
     truth = regular_truth(case.instance)
     points, allowed = [], []
     for alpha in _alphas(case):
-        found = list(_scaled_errors(case, truth, alpha))
-        sizes, roundings, bounds = zip(*found, strict=True)
+        scaled_errors = list(_scaled_errors(case, truth, alpha))
+        sizes, roundings, bounds = zip(*scaled_errors, strict=True)
         points.append(Point(at=alpha, measured=max(sizes), uncertainty=max(roundings)))
         allowed.append(Point(at=alpha, measured=max(bounds), uncertainty=max(roundings)))
     name = "‖ĝ - ∇F‖/(1 + L_λ)"
@@ -82,18 +82,18 @@ def _scaled_errors(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[flo
     problem = quadratic_of(case.instance.problem)
     for power in SHRINKING[:1] if case.as_written else SHRINKING:
         scale = Fraction(alpha**power)
-        asked: Problem = case.instance.problem if scale == 1 else _with_rows_times(problem, scale)
-        scaled = quadratic_of(asked)
-        found = case.stages.hypergradient(asked, case.x, case.call(alpha))
+        posed: Problem = case.instance.problem if scale == 1 else _with_rows_times(problem, scale)
+        scaled = quadratic_of(posed)
+        answer = case.stages.hypergradient(posed, case.x, case.call(alpha))
         unit = 1 + _slope_of_multipliers(scaled, truth.strictly_active)
         rho = np.where(truth.active > 0, 1.0, 0.0)
         geometry = Geometry(scaled, case.x, alpha, truth.y_star, truth.lam / float(scale), rho)
-        there = replace(case.instance, problem=asked)
+        there = replace(case.instance, problem=posed)
         width = h_width(replace(case, instance=there), alpha, case.call(alpha))
         rounding = geometry.rounding(geometry.minimiser, dual_term=case.reading.dual_term, h_width=width)
         bias = exact_bias(there, truth, geometry, dual_term=case.reading.dual_term)
         allowed = bias + alpha * spectral_norm(geometry.lagrangian.left_to_estimate)
-        yield float(np.linalg.norm(found - truth.grad_F)) / unit, rounding / unit, allowed / unit
+        yield float(np.linalg.norm(answer - truth.grad_F)) / unit, rounding / unit, allowed / unit
 
 
 def _with_rows_times(problem: Quadratic, scale: Fraction) -> Quadratic:
@@ -143,7 +143,7 @@ def _rounding_at(case: Case, alpha: float, x: Fraction) -> float:
 
 
 def _error_at(case: Case, alpha: float, x: Fraction, kink: Fraction) -> float:
-    found = float(case.stages.hypergradient(case.instance.problem, np.array([float(x)]), case.call(alpha))[0])
+    answer = float(case.stages.hypergradient(case.instance.problem, np.array([float(x)]), case.call(alpha))[0])
     problem = quadratic_of(case.instance.problem)
     # The subject is asked at the double nearest to x: the truth is taken there.
     at = Fraction(float(x))
@@ -152,12 +152,12 @@ def _error_at(case: Case, alpha: float, x: Fraction, kink: Fraction) -> float:
         return float(exact_lower_level.hypergradient(problem, (z,))[0])
 
     if case.as_written:
-        return abs(found - slope(at))
+        return abs(answer - slope(at))
     # F' is affine between kinks: over the ball it is extreme at the ends and on either side of the kink.
     radius = Fraction(alpha)
     samples = [at, at - radius, at + radius, kink - radius / 10**9, kink + radius / 10**9]
     slopes = [slope(z) for z in samples if abs(z - at) <= radius and z != kink]
-    return max(0.0, min(slopes) - found, found - max(slopes))
+    return max(0.0, min(slopes) - answer, answer - max(slopes))
 
 
 @check("variance-bound/black-box", instances=("toy1", "two-of-three"), needs=("hypergradient",),
@@ -177,7 +177,7 @@ def variance_from_outside(case: Case) -> Measurement:
     if not case.as_written:
         single = _unaided(case, truth, alpha, 1)
         require_noise(single, second_moment(single, ADDITIVE))
-    found = []
+    evidence = []
     for N_g in BATCHES:
         setting = _unaided(case, truth, alpha, N_g)
         own = len(case.x) * float(ADDITIVE.sigma_f) ** 2
@@ -186,13 +186,13 @@ def variance_from_outside(case: Case) -> Measurement:
             level=(own if case.as_written else second_moment(setting, ADDITIVE)) / N_g,
             relation="<=", wanted=SEEN, context={"alpha": alpha, "N_g": float(N_g)},
         )  # fmt: skip
-        found.append(decision.run(setting.sampler(block=BLOCK, around=centre)))
-    values: dict[str, float | str] = {item.quantity: item.measured for item in found}
+        evidence.append(decision.run(setting.sampler(block=BLOCK, around=centre)))
+    values: dict[str, float | str] = {item.quantity: item.measured for item in evidence}
     if case.as_written:
-        return Measurement(tuple(found), values)
+        return Measurement(tuple(evidence), values)
     off = float(np.linalg.norm(centre - truth.grad_F) / np.linalg.norm(truth.grad_F))
     quantity = "distance of the answer without noise from ∇F, in units of its size"
-    return Measurement((*found, compare(quantity, off, "<=", AN_ANSWER, context={"alpha": alpha})), values)
+    return Measurement((*evidence, compare(quantity, off, "<=", AN_ANSWER, context={"alpha": alpha})), values)
 
 
 def _unaided(case: Case, truth: Truth, alpha: float, N_g: int) -> SampleSetting:

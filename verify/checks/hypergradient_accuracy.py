@@ -132,19 +132,19 @@ def decomposition(case: Case) -> Measurement:
         context={"alpha": PREASYMPTOTIC, "variance": variance, "squared bias": bias**2},
     )  # fmt: skip
     errors = setting.sampler(block=FEW, around=truth.grad_F)
-    found = decision.run(errors)
+    evidence = decision.run(errors)
     own = VarianceDecision("variance of the estimate", case.share, level=variance, width=n)
     seen = own.evidence(errors.moments, case.share.error)
-    if found.holds or seen.holds:
-        return Measurement((found,))
-    said = f"{ANOTHER_LAW}: a variance of {seen.measured:.4g}, not {variance:.4g}"
+    if evidence.holds or seen.holds:
+        return Measurement((evidence,))
+    remark = f"{ANOTHER_LAW}: a variance of {seen.measured:.4g}, not {variance:.4g}"
     if not 0 < seen.measured < variance:
-        return Measurement((found.model_copy(update={"quantity": f"{found.quantity} ({ANOTHER_LAW})"}),))
-    return Measurement((_with_own_variance(decision, setting, errors, bias**2, said),))
+        return Measurement((evidence.model_copy(update={"quantity": f"{evidence.quantity} ({ANOTHER_LAW})"}),))
+    return Measurement((_with_own_variance(decision, setting, errors, bias**2, remark),))
 
 
 def _with_own_variance(
-    decision: SquareBound, setting: SampleSetting, errors: Sampler, squared_bias: float, said: str
+    decision: SquareBound, setting: SampleSetting, errors: Sampler, squared_bias: float, remark: str
 ) -> ComparisonEvidence:
     """Less noise than the problem states is allowed: its own variance, from other draws, takes the stated one's place.
 
@@ -157,12 +157,12 @@ def _with_own_variance(
     unsure = level.evidence(apart, share.error).tolerance
     law = SquareLaw((own / n,) * n, (squared_bias, *(0.0,) * (n - 1)))
     factor = 2 if decision.relation == "<=" else 1
-    found = replace(decision, law=law, share=share, predicted=factor * (own + squared_bias)).run(errors)
-    checked = f"{found.checked}; {said}" if found.checked else said
-    context = {**found.context, "variance": own}
-    return found.model_copy(
+    bound = replace(decision, law=law, share=share, predicted=factor * (own + squared_bias)).run(errors)
+    checked = f"{bound.checked}; {remark}" if bound.checked else remark
+    context = {**bound.context, "variance": own}
+    return bound.model_copy(
         update={
-            "tolerance": found.tolerance + factor * unsure, "detectable": (found.detectable or 0.0) + factor * unsure,
+            "tolerance": bound.tolerance + factor * unsure, "detectable": (bound.detectable or 0.0) + factor * unsure,
             "error_rate": decision.share.error, "checked": checked, "context": context,
         }
     )  # fmt: skip

@@ -27,8 +27,8 @@ def width_of_the_ramp(case: Case) -> Measurement:
         oracle = ExactOracle.at(_beside(case.instance, BEYOND * radius), alpha)
         pair = {"y_star": oracle.lower.y_star, "lam": oracle.lower.lam}
         setting = replace(oracle.setting, lam_width=width, given=pair)
-        found = tuple(Fraction(v) for v in evaluate(setting).hypergradient if isinstance(v, Fraction))
-        apart = sqrt(square(minus(found, oracle.grad_F)))
+        answer = tuple(Fraction(v) for v in evaluate(setting).hypergradient if isinstance(v, Fraction))
+        apart = sqrt(square(minus(answer, oracle.grad_F)))
         points.append(Point(at=float(radius), measured=apart / float(alpha**2)))
     rate = fit_rate(points, quantity="distance of the mean from the gradient over ε", variable="goldstein_radius")
     note = "α = √ε. The two pieces weigh α²ε_λ to 9δ_G/8 there; within the ball of radius δ_G lies one of them alone."

@@ -54,19 +54,19 @@ def shift_on_active_rows(case: Case) -> Measurement:
 def monotonicity(case: Case) -> Measurement:
     """μ‖Δy‖ ≤ ‖∇_yL_{λ*}(ỹ) - ∇_yL_{λ̃}(ỹ)‖, decided exactly, and at the subject's own minimisers up to rounding."""
     truth = regular_truth(case.instance)
-    exact, found = [], []
+    exact, evidence = [], []
     for alpha in case.profile.alphas[:6]:
         geometry, call = at_truth(case, truth, alpha)
         moved = _moved_worst(case, truth, geometry, call, None)
         if (ratio := _exact_ratio(case, geometry, moved)) is not None:
             exact.append((ratio, alpha))
-            found.append(_own_ratio(case, call, geometry, moved, alpha))
+            evidence.append(_own_ratio(case, call, geometry, moved, alpha))
     if not exact:
         raise PremiseUnmetError("penalty-strong-convexity", "L is convex in y at no α of the sweep")
     ratio, at = max(exact)
     decided = compare("μ‖Δy‖ / ‖difference of the gradients‖, exactly", ratio, "<=", 1.0, rung="symbolic",
                       context={"alpha": at})  # fmt: skip
-    return Measurement((decided, max(found, key=lambda one: one.measured - one.tolerance)))
+    return Measurement((decided, max(evidence, key=lambda one: one.measured - one.tolerance)))
 
 
 def _exact_ratio(case: Case, geometry: Geometry, moved: Geometry) -> float | None:

@@ -73,14 +73,14 @@ def conditioning(case: Case) -> Measurement:
     if case.sense.given == "all-stages":
         stages = [LawOutcome(Fraction(1), stages[0].value)]
     one = variance(signs(len(stages[0].value), 1)) * SIGMA**2
-    kept = variance(stages)
+    remaining = variance(stages)
     for N_g in ENUMERATED:
-        if variance(_sampled(stages, N_g)) != one / N_g + kept:
+        if variance(_sampled(stages, N_g)) != one / N_g + remaining:
             raise NoEvidenceError(f"the variance of {N_g} samples is not what its two parts add up to")
-    points = [Point(at=float(N_g), measured=float(one / N_g + kept)) for N_g in BATCHES]
+    points = [Point(at=float(N_g), measured=float(one / N_g + remaining)) for N_g in BATCHES]
     rate = fit_rate(points, quantity="variance of the average given the stages named", variable="N_g")
     values: dict[str, float | str] = {
-        "part that no batch removes": float(kept), "variance of one sample's noise": float(one),
+        "part that no batch removes": float(remaining), "variance of one sample's noise": float(one),
     }  # fmt: skip
     note = "ỹ* is y* ± α³ along one coordinate, each half the time: within the accuracy asked for, surely."
     return Measurement((rate,), values | values_at("variance at N_g", rate.points[:3]), note)
@@ -223,7 +223,7 @@ def jensen(case: Case) -> Measurement:
     noises = [[LawOutcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
     if case.as_written:
         return Measurement(brought(case, (run_factor(noises, b),)))
-    return Measurement(brought(case, *((found,) for found in mean_factors(noises, b))))
+    return Measurement(brought(case, *((factor,) for factor in mean_factors(noises, b))))
 
 
 def two_sided(b: Vector) -> list[LawOutcome]:
@@ -242,10 +242,10 @@ def mean_factors(noises: Sequence[Law], b: Vector) -> tuple[Fraction, Fraction]:
     nought = tuple(ZERO for _ in b)
     sums = [mean_square([LawOutcome(o.weight, plus(o.value, b)) for o in law], nought) for law in noises]
     parts = [mean_square(law, nought) + square(b) for law in noises]
-    found = [whole / part for whole, part in zip(sums, parts, strict=True) if part]
-    if not found:
+    ratios = [whole / part for whole, part in zip(sums, parts, strict=True) if part]
+    if not ratios:
         raise NoEvidenceError("neither noise nor bias is there")
-    return min(found), max(found)
+    return min(ratios), max(ratios)
 
 
 @check("hypergradient-accuracy/hypotheses", instances=("toy2", "kink"))

@@ -122,8 +122,8 @@ def _own_variance(case: Case, setting: SampleSetting, single: Sampler) -> tuple[
     """
     stated = second_moment(setting, ADDITIVE)
     decision = VarianceDecision("variance of one estimate", case.share, level=stated, width=len(case.x))
-    found = decision.evidence(single.moments, case.share.error)
-    if found.holds or not 0 < found.measured < stated:
+    evidence = decision.evidence(single.moments, case.share.error)
+    if evidence.holds or not 0 < evidence.measured < stated:
         return stated, 0.0
     moments = single.reach(OWN)
     own = moments.variance
@@ -277,19 +277,19 @@ def _rate(case: Case, truth: Truth, noise: Noise, quantity: str) -> RateEvidence
 def _constants(case: Case, truth: Truth) -> list[ComparisonEvidence]:
     """Variances for each N_g against their exact values; from above alone where one estimate's is less than stated."""
     relation: Relation = "=="
-    found: list[ComparisonEvidence] = []
+    evidence: list[ComparisonEvidence] = []
     for N_g, wanted in SHOWN_BATCHES.items():
         decision, stream = _constant(case, truth, N_g, wanted)
         item = replace(decision, relation=relation).run(stream)
         if N_g == 1 and not item.holds and 0 < item.measured < item.predicted:
             relation = "<="
-            said = f"{ANOTHER_LAW}: a variance of {item.measured:.4g}, not {item.predicted:.4g}"
+            remark = f"{ANOTHER_LAW}: a variance of {item.measured:.4g}, not {item.predicted:.4g}"
             # Half of what this decision may spend is left: the equality spent it on either side.
             item = replace(decision, relation=relation, share=case.share.part(2)).run(stream)
-            stated = {"checked": f"{item.checked}; {said}", "error_rate": case.share.error}
+            stated = {"checked": f"{item.checked}; {remark}", "error_rate": case.share.error}
             item = item.model_copy(update=stated)
-        found.append(item)
-    return found
+        evidence.append(item)
+    return evidence
 
 
 def _constant(case: Case, truth: Truth, N_g: int, wanted: float) -> tuple[VarianceBound, Sampler]:
@@ -312,12 +312,12 @@ def _every_direction(case: Case, truth: Truth) -> ComparisonEvidence:
         level=second_moment(setting, ADDITIVE) / N_g, width=len(case.x), share=case.share, wanted=0.2,
         block=SHORT_BLOCK, context={"alpha": alpha, "N_g": float(N_g)},
     )  # fmt: skip
-    found = DirectionBound.of(whole).run(setting.sampler(block=SHORT_BLOCK, together=True))
-    if found.holds:
-        return found
-    said = f"{ANOTHER_LAW}: its noise is not the same along every direction"
-    checked = f"{found.checked}; {said}" if found.checked else said
-    return found.model_copy(update={"role": "support", "checked": checked})
+    evidence = DirectionBound.of(whole).run(setting.sampler(block=SHORT_BLOCK, together=True))
+    if evidence.holds:
+        return evidence
+    remark = f"{ANOTHER_LAW}: its noise is not the same along every direction"
+    checked = f"{evidence.checked}; {remark}" if evidence.checked else remark
+    return evidence.model_copy(update={"role": "support", "checked": checked})
 
 
 def _smoothness() -> PremiseEvidence:
@@ -325,13 +325,13 @@ def _smoothness() -> PremiseEvidence:
     distances = [2.0**-k for k in range(2, 12)]
     # Matrix noise changes by W(y - y'); a jump is seen where the threshold falls between the two points.
     met = [float(scipy.special.ndtr(d) - scipy.special.ndtr(0.0)) for d in distances]
-    found = {}
+    rates = {}
     for name, squares in (("matrix", [d * d for d in distances]), ("jump", [p * (1 - p) for p in met])):
         points = [Point(at=d, measured=v) for d, v in zip(distances, squares, strict=True)]
-        found[name] = fit_rate(points, quantity="mean-square change of the noise", variable="distance")
+        rates[name] = fit_rate(points, quantity="mean-square change of the noise", variable="distance")
     finding = (
-        f"in mean square, matrix noise changes like distance^{found['matrix'].exponent:.2f}; "
-        f"a jump, which this hypothesis excludes, like distance^{found['jump'].exponent:.2f}"
+        f"in mean square, matrix noise changes like distance^{rates['matrix'].exponent:.2f}; "
+        f"a jump, which this hypothesis excludes, like distance^{rates['jump'].exponent:.2f}"
     )
-    holds = found["matrix"].interval[0] >= 1.9 and found["jump"].interval[1] < 1.9
+    holds = rates["matrix"].interval[0] >= 1.9 and rates["jump"].interval[1] < 1.9
     return PremiseEvidence(premise="mean-square-smooth", holds=holds, finding=finding)

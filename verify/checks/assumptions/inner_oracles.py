@@ -102,8 +102,8 @@ def _of_f(case: Case, noise: Noise) -> OracleDraws:
     call = replace(call, rho=geometry.rho, parameters=parameters, reading=reading)
 
     def draw(rng: np.random.Generator, count: int) -> Vector:
-        found, _ = case.stages.penalty_runs(problem, case.x, call, rng, count)
-        return (geometry.y_star - found) @ geometry.H
+        minimisers, _ = case.stages.penalty_runs(problem, case.x, call, rng, count)
+        return (geometry.y_star - minimisers) @ geometry.H
 
     mean = geometry.gradient_y(geometry.y_star)
     return OracleDraws("∇_y f", draw, mean, len(mean) * noise.scale("f.y") ** 2, 1 << 10, (0.15, 0.15))

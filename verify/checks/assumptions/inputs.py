@@ -24,8 +24,8 @@ def _call(case: Case, rows: dict[str, object]) -> tuple[Real, ...]:
     moved = quadratic_of(parse_problem({**problem, "constraints": {**problem["constraints"], **rows}}))
     lower = ExactOracle.at(case.instance, ALPHA).lower
     given = {"y_star": lower.y_star, "lam": lower.lam}
-    found = evaluate(ExactSetting(moved, case.instance.x, ALPHA, given=given))
-    return (*found.h, *found.y_penalty, *found.hypergradient)
+    answer = evaluate(ExactSetting(moved, case.instance.x, ALPHA, given=given))
+    return (*answer.h, *answer.y_penalty, *answer.hypergradient)
 
 
 def prescribed(bounds: dict[str, Fraction]) -> tuple[Fraction, ...]:
@@ -52,10 +52,10 @@ def used(case: Case) -> Iterator[str]:
 @check("stochastic-oracles/inputs", instances=("two-of-three", "scalar-rational"))
 def inputs(case: Case) -> Measurement:
     """How many inputs are no gradients, as written; of those that the repaired text names, how many have no effect."""
-    found = list(used(case))
+    effective = list(used(case))
     if case.as_written:
-        counted = exactly("number of inputs that are no gradients", len(found))
+        counted = exactly("number of inputs that are no gradients", len(effective))
     else:
-        idle = len(ROWS) + len(BOUNDS) - len(found)
+        idle = len(ROWS) + len(BOUNDS) - len(effective)
         counted = exactly("number of inputs named that change nothing", idle)
-    return Measurement((counted,), {"inputs with an effect": ", ".join(found)})
+    return Measurement((counted,), {"inputs with an effect": ", ".join(effective)})

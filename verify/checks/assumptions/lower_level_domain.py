@@ -36,9 +36,9 @@ def solution_exists(case: Case) -> Measurement:
     problem = quadratic_of(case.instance.problem)
     if not case.as_written:
         feasible(case.instance)
-    found = [solution_or_proof(problem, x) for x in _points_around(case.instance.x)]
-    empty, left = found.count("empty"), found.count("neither")
-    values: dict[str, float | str] = {"points": float(len(found)), "empty": float(empty)}
+    outcomes = [solution_or_proof(problem, x) for x in _points_around(case.instance.x)]
+    empty, left = outcomes.count("empty"), outcomes.count("neither")
+    values: dict[str, float | str] = {"points": float(len(outcomes)), "empty": float(empty)}
     proven = compare("number of points x at which neither a solution nor emptiness is proven", float(left), "==", 0.0,
                      rung="certified")  # fmt: skip
     if not case.as_written:
@@ -107,10 +107,10 @@ def _steepest(problem: Quadratic, places: Sequence[Vector]) -> tuple[float, floa
     """Steepest change of the exact y* between places, and the largest sensitivity of any independent row set."""
     from verify.checks.assumptions.assumptions import largest_sensitivity
 
-    found = [(as_float(x), as_float(lower_level.solve(problem, x).y_star)) for x in places]
+    solutions = [(as_float(x), as_float(lower_level.solve(problem, x).y_star)) for x in places]
     slopes = [
         float(np.linalg.norm(y - v)) / float(np.linalg.norm(x - u))
-        for i, (x, y) in enumerate(found) for u, v in found[:i]
+        for i, (x, y) in enumerate(solutions) for u, v in solutions[:i]
     ]  # fmt: skip
     return max(slopes), largest_sensitivity(problem)
 

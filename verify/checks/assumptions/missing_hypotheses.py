@@ -171,14 +171,14 @@ LEDGER: tuple[Callable[[], Missing], ...] = (
 @check("stochastic-oracles/assumptions-complete", instances=("toy1",))
 def complete_list(case: Case) -> Measurement:
     """Problems with all that is listed and not the conclusion, as written; hypotheses no such problem asks for."""
-    found = [make() for make in LEDGER]
-    needed = [one.name for one in found if one.needed]
-    added = [one.name for one in found if not one.presupposed]
+    problems = [make() for make in LEDGER]
+    needed = [one.name for one in problems if one.needed]
+    added = [one.name for one in problems if not one.presupposed]
     values: dict[str, float | str] = {
         one.name: f"{float(one.excess[0]):.3g} … {float(one.excess[-1]):.3g}" if one.excess else "no solution"
-        for one in found
+        for one in problems
     }
-    values |= {f"presupposed: {one.name}": one.presupposed for one in found if one.presupposed}
+    values |= {f"presupposed: {one.name}": one.presupposed for one in problems if one.presupposed}
     if case.as_written:
         name, count = "number of problems that have all that is listed and break a conclusion", len(needed)
     else:
@@ -228,12 +228,12 @@ OF_THE_TOTAL: tuple[Callable[[], Missing], ...] = (
 @check("sfo-complexity/hypotheses", instances=("kink",))
 def hypotheses_of_the_total(case: Case) -> Measurement:
     """Problems with finite data that no number of calls brings to distance O(ε); or hypotheses none of them needs."""
-    found = [make() for make in OF_THE_TOTAL]
+    problems = [make() for make in OF_THE_TOTAL]
     # Nothing is listed there that a problem could be no case of.
-    needed = sum(one.breaks for one in found)
+    needed = sum(one.breaks for one in problems)
     if case.as_written:
         name, count = "number of problems that stay at a fixed distance at every count of calls", needed
     else:
-        name, count = "number of hypotheses added that no problem asks for", len(found) - needed
-    values: dict[str, float | str] = {one.name: "asked for" if one.breaks else "not asked for" for one in found}
+        name, count = "number of hypotheses added that no problem asks for", len(problems) - needed
+    values: dict[str, float | str] = {one.name: "asked for" if one.breaks else "not asked for" for one in problems}
     return Measurement((exactly(name, count),), values)

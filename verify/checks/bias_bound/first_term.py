@@ -82,12 +82,12 @@ def _moved(case: Case, geometry: Geometry, call: Call) -> Point:
 
 def _constant(case: Case, truth: Truth, points: list[Point]) -> ComparisonEvidence:
     """How far T₁ is from α‖Dy*‖, over the terms of higher order that the master identity leaves beside it."""
-    found = {}
+    shares = {}
     for point in points:
         constants = PieceConstants.of(at_truth(case, truth, point.at)[0], truth)
         beside = constants.first_order + min(constants.without_modulus, constants.with_modulus)
         off = abs(point.measured - point.at * constants.L_y) - point.uncertainty
-        found[point.at] = share_of(max(0.0, off), point.at * beside)
-    worst = max(found, key=lambda alpha: found[alpha])
+        shares[point.at] = share_of(max(0.0, off), point.at * beside)
+    worst = max(shares, key=lambda alpha: shares[alpha])
     quantity = "|T₁ - α‖Dy*‖| over its terms of higher order"
-    return compare(quantity, found[worst], "<=", 1.0, 1e-9, context={"alpha": worst})
+    return compare(quantity, shares[worst], "<=", 1.0, 1e-9, context={"alpha": worst})

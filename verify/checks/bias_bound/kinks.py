@@ -70,8 +70,8 @@ def uniform_in_x(case: Case) -> Measurement:
     """The same bound at points from α²ε_λ to O(1) away from kinks of F, most of them just outside of the ball."""
     name, problem = case.instance.name, quadratic_of(case.instance.problem)
     alphas = case.profile.alphas if problem.n == 1 else _between(case.profile.alphas, *SEVERAL_ALPHAS)
-    asked = [_Ball(case, alpha, None if case.as_written else alpha) for alpha in alphas]
-    points = [_worst(ball).point(ball.alpha) for ball in asked]
+    balls = [_Ball(case, alpha, None if case.as_written else alpha) for alpha in alphas]
+    points = [_worst(ball).point(ball.alpha) for ball in balls]
     quantity = "sup over x of the bias" if case.as_written else "sup over x of the distance to ∂_rF"
     rate = fit_rate(points, quantity=quantity, variable="alpha")
     shown_ball = _Ball(case, SHOWN_ALPHA, None if case.as_written else SHOWN_ALPHA)
@@ -94,8 +94,8 @@ def uniform_in_x(case: Case) -> Measurement:
        needs=("hypergradient",))  # fmt: skip
 def uniform_at_a_radius(case: Case) -> Measurement:
     """The distance to the Goldstein subdifferential of a radius that stays, at the same points round the kinks."""
-    asked = [_Ball(case, alpha, FIXED_RADIUS) for alpha in case.profile.alphas]
-    points = [_worst(ball).point(ball.alpha) for ball in asked]
+    balls = [_Ball(case, alpha, FIXED_RADIUS) for alpha in case.profile.alphas]
+    points = [_worst(ball).point(ball.alpha) for ball in balls]
     rate = fit_rate(points, quantity=f"sup over x of the distance to ∂_rF, r = {FIXED_RADIUS:g}", variable="alpha")
     values = sweep_ends(points) | {"kink at x": shown_vector(floats(_kink(case.instance.name)), 3)}
     if not case.as_written and (missing := _missing(case.instance.name)):
@@ -148,18 +148,18 @@ class _AskedPoint:
 def _worst(ball: _Ball) -> _AskedPoint:
     """The largest error over the points asked at."""
     case, ramp = ball.case, ball.alpha**2 * ball.case.call(ball.alpha).parameters.lam_width
-    made = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
-    made.sort(key=lambda asked: -asked.size)
+    answers = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
+    answers.sort(key=lambda answer: -answer.size)
     if ball.radius is None or len(case.x) == 1:
-        worst = replace(made[0], rounding=max(asked.rounding for asked in made))
+        worst = replace(answers[0], rounding=max(answer.rounding for answer in answers))
         lost = ball.radius is None and worst.size <= worst.rounding
-        return replace(worst, exact=max(_exactly(ball, asked.x) for asked in made)) if lost else worst
+        return replace(worst, exact=max(_exactly(ball, answer.x) for answer in answers)) if lost else worst
     # What bounds a distance from above is cheap: the largest are looked at until no other can be larger.
-    best = replace(made[0], size=0.0)
-    for asked in made:
-        if asked.size <= best.size:
+    best = replace(answers[0], size=0.0)
+    for answer in answers:
+        if answer.size <= best.size:
             break
-        exact = replace(asked, size=min(asked.size, _searched(case, asked, ball.radius)))
+        exact = replace(answer, size=min(answer.size, _searched(case, answer, ball.radius)))
         best = max(best, exact, key=lambda one: one.size)
     return best
 
@@ -230,11 +230,11 @@ def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _AskedPoint:
     at = name, x, ball.alpha, h_width(case, ball.alpha, call), call.parameters.lam_width
     geometry, rounding = _geometry(*at), _rounding(*at, case.reading.dual_term)
     given = replace(call, y_penalty=geometry.minimiser)
-    found = case.stages.hypergradient(case.instance.problem, geometry.x, given) + _of_the_weights(ball, x)
+    vector = case.stages.hypergradient(case.instance.problem, geometry.x, given) + _of_the_weights(ball, x)
     if ball.radius is None:
-        return _AskedPoint(x, found, float(np.linalg.norm(found - truth.grad_F)), rounding)
-    _, nearest = shortest(_gradients_around(name, x, ball.radius) - found, Rays((), ()))
-    return _AskedPoint(x, found, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
+        return _AskedPoint(x, vector, float(np.linalg.norm(vector - truth.grad_F)), rounding)
+    _, nearest = shortest(_gradients_around(name, x, ball.radius) - vector, Rays((), ()))
+    return _AskedPoint(x, vector, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
 
 
 @lru_cache(maxsize=4096)
@@ -268,8 +268,8 @@ def _of_the_weights(ball: _Ball, x: tuple[Fraction, ...]) -> Vector:
 def _weights_term(name: str, x: tuple[Fraction, ...], alpha: float, own: tuple[tuple[str, str], ...]) -> Vector:
     """The same, found once for all readings whose other choices do not reach it."""
     place = Site(quadratic_of(find(name).problem), x).at(Fraction(alpha), dict(own))
-    found = place.arithmetic.entries(value_of(WEIGHTS_TERM, place))
-    return np.array([float(value) for value in found])
+    entries = place.arithmetic.entries(value_of(WEIGHTS_TERM, place))
+    return np.array([float(value) for value in entries])
 
 
 def _exactly(ball: _Ball, x: tuple[Fraction, ...]) -> float:
@@ -296,11 +296,11 @@ def _gradients_in_ball(pieces: Sequence[PieceCell], x: Vector, radius: float) ->
         yield from (H @ np.array([z]) + c for z in (low, high) if low <= high)
 
 
-def _searched(case: Case, asked: _AskedPoint, radius: float) -> float:
+def _searched(case: Case, answer: _AskedPoint, radius: float) -> float:
     """The distance of the estimate to ∂_rF(x): that of 0 once the estimate is taken from F as a linear part."""
     problem = quadratic_of(case.instance.problem)
     slope = problem.f.x.to_fractions()[0]
-    tilted = [str(value - Fraction(float(e))) for value, e in zip(slope, asked.found, strict=True)]
+    tilted = [str(value - Fraction(float(e))) for value, e in zip(slope, answer.found, strict=True)]
     data = problem.to_dict()
     data["f"] = data.get("f", {}) | {"x": tilted}
-    return distance(quadratic_of(parse_problem(data)), asked.x, radius, tolerance=1e-8).upper
+    return distance(quadratic_of(parse_problem(data)), answer.x, radius, tolerance=1e-8).upper

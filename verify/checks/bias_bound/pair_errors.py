@@ -54,17 +54,17 @@ def lipschitz_in_lam(case: Case) -> Measurement:
         pair = Geometry(problem, case.x, alpha, y_star, lam, ramp(h, lam, width, lam_width))
         y, step = pair.minimiser, ON_THE_RAMP * lam_width
         rounding = 2 * pair.rounding(y, dual_term=case.reading.dual_term, h_width=width)
-        found, exact = [], []
+        seen, exact = [], []
         for i in range(problem.p):
             ends = [np.where(np.arange(problem.p) == i, value, lam) for value in (0.0, step)]
             low, high = (estimate(case, replace(call, lam=end), y) for end in ends)
             given = [replace(pair, lam=end, rho=ramp(h, end, width, lam_width)) for end in ends]
             low_exact, high_exact = (one.estimate(y, dual_term=case.reading.dual_term) for one in given)
-            found.append((high - low) / step)
+            seen.append((high - low) / step)
             exact.append((high_exact - low_exact) / step)
-        off = max(float(np.linalg.norm(a - b)) for a, b in zip(found, exact, strict=True)) * step / rounding
+        off = max(float(np.linalg.norm(a - b)) for a, b in zip(seen, exact, strict=True)) * step / rounding
         worst, at = max((worst, at), (off, alpha))
-        largest, predicted = (max(float(np.linalg.norm(slope)) for slope in slopes) for slopes in (found, exact))
+        largest, predicted = (max(float(np.linalg.norm(slope)) for slope in slopes) for slopes in (seen, exact))
         points.append(Point(at=alpha, measured=largest, uncertainty=rounding / step, predicted=predicted))
     rate = fit_rate(points, quantity="L_{H,λ}", variable="alpha")
     note = (

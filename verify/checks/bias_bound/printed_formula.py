@@ -71,17 +71,17 @@ def second_derivatives(case: Case) -> Measurement:
     if case.reading.dual_term in ("map", "both-maps"):
         step = min(quiet_step(p, x) for p in both)
         lam_of = _multipliers_of if case.reading.dual_term == "both-maps" else lambda _: lambda _: lower.lam
-        found = [
+        slopes = [
             derivative(printed_lagrangian(PointValues(p), y, rho, _solution_of(p, error), lam_of(p)), x, step)
             for p in both
         ]
     else:
         reading = REPAIRED.choose(dual_term=case.reading.dual_term)
         given = {"y_star": y_star, "lam": lower.lam, "rho": rho, "y_penalty": y}
-        found = [_rational(evaluate(ExactSetting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
+        slopes = [_rational(evaluate(ExactSetting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"
     return Measurement((
-        compare(quantity, _distance(*found), "==", 0.0, rung="certified"),
+        compare(quantity, _distance(*slopes), "==", 0.0, rung="certified"),
         compare("change of the gradients of g at ỹ and ỹ*", equal, "==", 0.0, rung="certified"),
     ), {"curvature changed by": float(_curvature_change(problem, twin))})  # fmt: skip
 
@@ -121,8 +121,8 @@ def _across(direction: Vector) -> Vector:
     ones = (Fraction(1),) * len(direction)
     square = sum((v * v for v in direction), Fraction(0))
     share = sum(direction, Fraction(0)) / square if square else Fraction(0)
-    made = tuple(a - share * b for a, b in zip(ones, direction, strict=True))
-    return made if any(made) else (direction[1], -direction[0], *([Fraction(0)] * (len(direction) - 2)))
+    orthogonal = tuple(a - share * b for a, b in zip(ones, direction, strict=True))
+    return orthogonal if any(orthogonal) else (direction[1], -direction[0], *([Fraction(0)] * (len(direction) - 2)))
 
 
 def _plus(array: ExactArray, change: list[list[Fraction]]) -> list[list[str]]:
@@ -147,8 +147,8 @@ def gradient_of_F(case: Case) -> Measurement:  # noqa: N802  # the paper's lette
     jumps = {place: max(slope_jump(problem, place, i) for i in range(problem.n)) for place in places}
     worst = max(jumps, key=lambda place: jumps[place])
     at = ", ".join(map(str, worst))
-    found = brought(case, (jumps[worst],), context={"x": at})
-    return Measurement(found, {"x": at, "difference": float(jumps[worst])})
+    evidence = brought(case, (jumps[worst],), context={"x": at})
+    return Measurement(evidence, {"x": at, "difference": float(jumps[worst])})
 
 
 def slope_jump(problem: Quadratic, x: Vector, i: int) -> Fraction:

@@ -35,9 +35,9 @@ def uniform_in_rows(case: Case) -> Measurement:
     """
     points, largest = [], 0.0
     for alpha in case.profile.alphas:
-        found = [_T3(case, alpha, scale * Fraction(alpha)) for scale in SCALES]
-        points.append(max((point for point, _ in found), key=lambda point: point.measured))
-        ratios = [(point.measured - point.uncertainty) / bound for point, bound in found]
+        pairs = [_T3(case, alpha, scale * Fraction(alpha)) for scale in SCALES]
+        points.append(max((point for point, _ in pairs), key=lambda point: point.measured))
+        ratios = [(point.measured - point.uncertainty) / bound for point, bound in pairs]
         largest = max(largest, *ratios)
     name = "T₃ at the worst row scale"
     rate = fit_rate(points, quantity=name, variable="alpha")
@@ -60,15 +60,15 @@ def shift_uniform_in_rows(case: Case) -> Measurement:
 
     Repaired, it is also held against its bound that knows no σ_min.
     """
-    found = [
+    shifts = [
         max((_shift(case, alpha, scale * Fraction(alpha)) for scale in SCALES), key=lambda one: one[0].measured)
         for alpha in case.profile.alphas
     ]
-    points = [point for point, _ in found]
+    points = [point for point, _ in shifts]
     name = "‖Δy‖ at the worst row scale, λ̃ off on active rows only"
     evidence: list[Evidence] = [fit_rate(points, quantity=name, variable="alpha"), points_agree(case, points, name)]
     if not case.as_written:
-        largest = max((point.measured - point.uncertainty) / bound for point, bound in found)
+        largest = max((point.measured - point.uncertainty) / bound for point, bound in shifts)
         evidence.append(compare("‖Δy‖ over α‖Δλ‖/(2√μ)", largest, "<=", 1.0, 1e-9))
     return Measurement(tuple(evidence), sweep_ends(points), "At rows of scale α the penalty's α₂s² is as weak as α₁.")
 
@@ -117,10 +117,10 @@ def _T3(case: Case, alpha: float, s: Fraction) -> tuple[Point, float]:  # noqa: 
     geometry, call = at_truth(there, truth, alpha)
     # Multipliers are to be clear of the ramp whatever the scale.
     geometry = replace(geometry, rho=truth.active)
-    kept = case.reading.dual_term
-    y, exact = minimiser_and_bias(there.instance, truth, geometry, dual_term=kept)
-    found = estimate(there, replace(call, rho=truth.active), y)
-    rounding = geometry.rounding(y, dual_term=kept) + EPS * float(np.linalg.norm(truth.grad_F))
-    size = float(np.linalg.norm(found - truth.grad_F))
+    dual_term = case.reading.dual_term
+    y, exact = minimiser_and_bias(there.instance, truth, geometry, dual_term=dual_term)
+    answer = estimate(there, replace(call, rho=truth.active), y)
+    rounding = geometry.rounding(y, dual_term=dual_term) + EPS * float(np.linalg.norm(truth.grad_F))
+    size = float(np.linalg.norm(answer - truth.grad_F))
     bound = PieceConstants.of(geometry, truth).penalty_term
     return Point(at=alpha, measured=size, uncertainty=rounding, predicted=exact), bound

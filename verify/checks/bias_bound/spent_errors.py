@@ -102,8 +102,8 @@ def _largest_change(spent: Spent, alpha: Fraction) -> float:
     off_y, off_lam, _ = spent.error_directions()
     none = (Fraction(0),) * spent.problem.m
     start = spent.estimate(alpha, none, off_lam[0], none)
-    found = (spent.estimate(alpha, u, v, none) for u, v in product(off_y, off_lam))
-    return max(float(np.linalg.norm(as_float(_minus(there, start)))) for there in found)
+    estimates = (spent.estimate(alpha, u, v, none) for u, v in product(off_y, off_lam))
+    return max(float(np.linalg.norm(as_float(_minus(there, start)))) for there in estimates)
 
 
 def _minus(a: Vector, b: Vector) -> Vector:

@@ -85,14 +85,14 @@ def _penalty_bias_at(case: Case, truth: Truth, alpha: float) -> tuple[Point, Cal
     geometry, call = at_truth(case, truth, alpha)
     dual_term, grad_F = case.reading.dual_term, truth.grad_F
     y, ideal = minimiser_and_bias(case.instance, truth, geometry, dual_term=dual_term)
-    found = estimate(case, call, y)
+    answer = estimate(case, call, y)
     # The gradient of F, the difference from it, and the two norms are rounded as well.
     exact_rows = truth.lower is not None and rows_are_exact(case.instance, truth.lower.y_star)
     width = None if exact_rows else h_width(case, alpha, call)
     rounding = rounding_of_estimate(geometry, y, dual_term=dual_term, h_width=width) + EPS * float(
         np.linalg.norm(grad_F)
     )
-    return sweep_point(alpha, found - grad_F, rounding + len(grad_F) * EPS * ideal, ideal), call, found
+    return sweep_point(alpha, answer - grad_F, rounding + len(grad_F) * EPS * ideal, ideal), call, answer
 
 
 def _on_same_alphas(case: Case, rate: RateEvidence, points: Sequence[Point]) -> RateEvidence:
@@ -164,12 +164,12 @@ def _weakly_active_multipliers(case: Case) -> Measurement:
     for alpha in case.profile.alphas:
         call = case.call(alpha, y_star=y_star, lam=lam)
         width, errors = h_width(case, alpha, call), alpha**3 * np.vstack([np.eye(len(lam)), -np.eye(len(lam))])
-        found = []
+        estimates = []
         for multipliers in (lam, *(lam + error for error in errors)):
             rho = ramp(h, multipliers, width, call.parameters.lam_width)
             geometry = Geometry(problem, case.x, alpha, y_star, multipliers, rho)
-            found.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
-        change = max((moved - found[0] for moved in found[1:]), key=lambda one: float(np.linalg.norm(one)))
+            estimates.append(estimate(case, replace(call, lam=multipliers), geometry.minimiser))
+        change = max((moved - estimates[0] for moved in estimates[1:]), key=lambda one: float(np.linalg.norm(one)))
         rounding = 2 * geometry.rounding(y_star, dual_term=case.reading.dual_term)
         points.append(sweep_point(alpha, change, rounding, None))
     rate = fit_rate(points, quantity="T₂ at the worst allowed λ̃", variable="alpha")
@@ -196,15 +196,15 @@ def formula_at_given_stages(case: Case) -> Measurement:
             call = case.call(alpha, y_star=y_star, lam=lam)
             width = h_width(case, alpha, call)
             given = replace(given, rho=ramp(given.h, lam, width, call.parameters.lam_width))
-            found = estimate(case, call, y)
+            answer = estimate(case, call, y)
             exact = given.estimate(y, dual_term=case.reading.dual_term)
             rounding = given.rounding(y, dual_term=case.reading.dual_term, h_width=width)
-            ratio = float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
+            ratio = float(np.linalg.norm(answer - exact)) / max(rounding, EPS**2)
             if ratio > worst:
                 worst, at = ratio, alpha
             if case.as_written:
                 other = estimate(case, call, y + alpha * (y - y_star))
-                apart = max(apart, float(np.linalg.norm(other - found)) / 2 / max(rounding, EPS**2))
+                apart = max(apart, float(np.linalg.norm(other - answer)) / 2 / max(rounding, EPS**2))
     formula = compare(
         "difference of the estimate from ∇_xL at the given stages, in roundings", worst, "<=", AGREEMENT_ROUNDINGS,
         context={"alpha": at},
@@ -290,7 +290,7 @@ def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
     """Errors of ỹ* to try, each with the weights it leaves at every alpha: the ramp is a power of alpha wide."""
     geometry, call = at_truth(case, truth, DIRECTION_ALPHA)
     width_in_errors = h_width(case, DIRECTION_ALPHA, call) / DIRECTION_ALPHA**3
-    made = []
+    spendings = []
     for error in geometry.retreats(1.0):
         direction = exact_direction(error)
         h = np.where(geometry.rho > 0, -geometry.a.B @ direction, -np.inf)
@@ -300,8 +300,8 @@ def _retreat_spendings(case: Case, truth: Truth) -> list[Spending]:
             continue  # within the narrow ramp at some alpha: its weight is no constant
         else:
             rho = np.where(h < 0, 0.0, geometry.rho)
-        made.append(Spending(rho=rho, y_star=(3, direction)))
-    return made
+        spendings.append(Spending(rho=rho, y_star=(3, direction)))
+    return spendings
 
 
 def allowed_error(case: Case, geometry: Geometry) -> Vector:

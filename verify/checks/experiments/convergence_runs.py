@@ -79,16 +79,16 @@ def _as_printed(at: Course) -> Measurement:
 
     F2CSA arrives with a small D; SSIGD's short steps are taken a few at a time; DS-BLO adapts its own.
     """
-    asked = [
+    entries = [
         (Contender(PRINTED_F2CSA, STEADY_D, eta=PRINTED_ETA, fast=True), STEADY_CALLS),
         (Contender(SSIGD, PRINTED_REACH / FEWER * at.first_gradient), FEWER),
         (Contender(DSBLO_2, ADAPTED), ADAPTED_CALLS),
     ]
-    records = [_runs(at, [entrant], Budget(calls, "calls"), at.seed, POINTS)[0] for entrant, calls in asked]
+    records = [_runs(at, [entrant], Budget(calls, "calls"), at.seed, POINTS)[0] for entrant, calls in entries]
     values: dict[str, float | str] = {
         f"fall of F, {entrant.name}, first step {entrant.length:.3g}, {record['calls'][-1]:.0f} calls":
             record["loss"][0] - record["loss"][-1]
-        for (entrant, _), record in zip(asked, records, strict=True)
+        for (entrant, _), record in zip(entries, records, strict=True)
     }  # fmt: skip
     quantity = (
         f"largest over least fall of F, matrices of f times {at.upper_scale}, SSIGD given the way of {PRINTED_CALLS:,} "
@@ -99,7 +99,7 @@ def _as_printed(at: Course) -> Measurement:
         f"SSIGD's steps β/√r sum to {PRINTED_REACH:g} in {PRINTED_CALLS:,} calls; so do those of the run shown."
     )
     many = f", {PRINTED_CALLS // FEWER:,} printed steps a call"
-    names = [entrant.name + many * (entrant.name == SSIGD) for entrant, _ in asked]
+    names = [entrant.name + many * (entrant.name == SSIGD) for entrant, _ in entries]
     evidence = compare(quantity, apart([_fall(record, 1.0) for record in records]), "<=", 1 + SIMILAR)
     return Measurement((evidence,), values, note, pictures=(_picture(names, records, "calls"),))
 
@@ -110,8 +110,8 @@ def _tuned_alike(seed: int) -> Measurement:
     A method without friction swings about its end, so F is the mean over the last third of its work. Trials are scored
     as runs are judged, at the same moments: a step that throws F far up on its way has failed in both.
     """
-    kept = [_course(seed + TUNING_SEED + k) for k in range(TUNED_ON)]
-    taken, _ = tuned(Bench(None, {}), {"": kept}, {"": NAMED}, WORK, LENGTHS, Judging(points=POINTS, score=_left))
+    courses = [_course(seed + TUNING_SEED + k) for k in range(TUNED_ON)]
+    taken, _ = tuned(Bench(None, {}), {"": courses}, {"": NAMED}, WORK, LENGTHS, Judging(points=POINTS, score=_left))
     entrants = [taken["", name].contender(name) for name in NAMED]
     drawn = [_course(seed + k) for k in range(JUDGED_ON)]
     lows = lowest(Bench(None, {}), drawn)
@@ -201,5 +201,5 @@ def steady_fall(case: Case) -> Measurement:
 def derived(at: Course, calls: int) -> tuple[Contender, int]:
     """F2CSA with D and η of the budget's schedule, and its number of calls."""
     constants = estimate_constants(at.objectives, at.x_0, OracleCall(ALPHA), rng=np.random.default_rng([at.seed, 1]))
-    found = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
-    return Contender(F2CSA, found.D, eta=found.eta, fast=True), found.T
+    parameters = schedule("budget", constants, goldstein_radius=RADIUS, calls=calls)
+    return Contender(F2CSA, parameters.D, eta=parameters.eta, fast=True), parameters.T

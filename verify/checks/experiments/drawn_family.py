@@ -95,8 +95,8 @@ def readings_apart(problem: Quadratic, x: Sequence[Fraction], on: tuple[NoisyGra
     dual = pairing = 0.0
     for alpha in ALPHAS:
         cancelled, frozen = (
-            evaluate(ExactSetting(problem, at, alpha, REPAIRED.choose(dual_term=kept)))
-            for kept in ("cancelled", "frozen")
+            evaluate(ExactSetting(problem, at, alpha, REPAIRED.choose(dual_term=term)))
+            for term in ("cancelled", "frozen")
         )
         pairs = zip(frozen.hypergradient, cancelled.hypergradient, strict=True)
         dual = max(dual, *(_apart(a, b) for a, b in pairs))

@@ -113,8 +113,8 @@ DIMENSIONS = ("d", "n", "m")
 @check("scaling-experiment/validates-theory", instances=("experiment-5d",))
 def validates_theory(case: Case) -> Measurement:
     """Orders that the paper's lemmas, theorems and proofs state in the dimension, by the extract of its source."""
-    found, stated = orders_with(load_extract(), DIMENSIONS)
+    orders, stated = orders_with(load_extract(), DIMENSIONS)
     quantity = "orders in the dimension that lemmas, theorems and their proofs state"
-    number = compare(quantity, len(found), *((">=", 1) if case.as_written else ("==", 0)), rung="cited")
+    number = compare(quantity, len(orders), *((">=", 1) if case.as_written else ("==", 0)), rung="cited")
     enough = compare("orders that they state", stated, ">=", 2, rung="cited")
-    return Measurement((number, enough), {f"line {one.line}": one.name or "an order" for one in found[:4]})
+    return Measurement((number, enough), {f"line {one.line}": one.name or "an order" for one in orders[:4]})

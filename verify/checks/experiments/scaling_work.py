@@ -79,10 +79,10 @@ def rival(case: Case) -> str:
     return METHOD[case.sense.linear_algebra]
 
 
-def _rate(found: Curves, name: str, quantity: str) -> RateEvidence:
+def _rate(work: Curves, name: str, quantity: str) -> RateEvidence:
     points = [
         Point(at=float(d), measured=value, uncertainty=0.0)
-        for d, value in zip(found.dimensions, found.values(name), strict=True)
+        for d, value in zip(work.dimensions, work.values(name), strict=True)
     ]
     return fit_rate(points, quantity=quantity, variable="d")
 
@@ -90,28 +90,28 @@ def _rate(found: Curves, name: str, quantity: str) -> RateEvidence:
 @check("scaling-experiment", instances=FAMILY)
 def cost_ratio(case: Case) -> Measurement:
     """A rival's operations over F2CSA's, carried on to the printed dimension by both powers of d."""
-    found = curves(case)
-    ratio = found.ratio(rival(case), PRINTED_LARGEST)
+    work = curves(case)
+    ratio = work.ratio(rival(case), PRINTED_LARGEST)
     quantity = f"operations of a Hessian-based hypergradient ({rival(case)}) over F2CSA's at d = {PRINTED_LARGEST}"
-    low, high = found.ratio_range(rival(case), PRINTED_LARGEST)
+    low, high = work.ratio_range(rival(case), PRINTED_LARGEST)
     # What speaks for the text, as far as draws and slopes leave it open; of a bound what speaks against it.
     nearest = min(max(PRINTED_RATIO, low), high)
     evidence = (
         compare(quantity, nearest, "==", PRINTED_RATIO, HALF) if case.as_written else compare(quantity, low, ">=", 1.0)
     )
-    values: dict[str, float | str] = {f"at d = {d}": found.ratio(rival(case), d) for d in found.dimensions}
+    values: dict[str, float | str] = {f"at d = {d}": work.ratio(rival(case), d) for d in work.dimensions}
     values |= {"at d = 4000": ratio, "at least": low, "at most": high}
-    note = f"Counted up to d = {found.dimensions[-1]}, then by the powers of d read off there."
-    return Measurement((evidence,), values, note, pictures=(_picture(found),))
+    note = f"Counted up to d = {work.dimensions[-1]}, then by the powers of d read off there."
+    return Measurement((evidence,), values, note, pictures=(_picture(work),))
 
 
-def _picture(found: Curves) -> Plot:
+def _picture(work: Curves) -> Plot:
     """Operations of all methods, with the printed crossing where F2CSA's curve has its dimension."""
-    last = found.dimensions[-1]
-    there = found.values(F2CSA)[-1] * (PRINTED_CROSSING / last) ** found.growth(F2CSA).exponent
+    last = work.dimensions[-1]
+    there = work.values(F2CSA)[-1] * (PRINTED_CROSSING / last) ** work.growth(F2CSA).exponent
     return Plot(
         title=f"Operations of one hypergradient, condition number {CONDITION:g}", x_label="dimension d",
-        y_label="floating-point operations", series=found.series(), log_x=True, log_y=True,
+        y_label="floating-point operations", series=work.series(), log_x=True, log_y=True,
         marks=(Mark(x=PRINTED_CROSSING, y=there, text="all cross here"),),
     )  # fmt: skip
 
@@ -144,35 +144,34 @@ def latest_crossing(rows: Sequence[Mapping[str, Any]], name: str) -> float:
 @check("scaling-experiment/growth", instances=FAMILY)
 def first_order_growth(case: Case) -> Measurement:
     """The power of d that F2CSA's operations follow."""
-    found = curves(case)
+    work = curves(case)
     values: dict[str, float | str] = {
-        f"products at d = {d}": value / (2 * d**2)
-        for d, value in zip(found.dimensions, found.values(F2CSA), strict=True)
+        f"products at d = {d}": value / (2 * d**2) for d, value in zip(work.dimensions, work.values(F2CSA), strict=True)
     }
-    return Measurement((_rate(found, F2CSA, "F2CSA's operations per hypergradient"),), values)
+    return Measurement((_rate(work, F2CSA, "F2CSA's operations per hypergradient"),), values)
 
 
 @check("scaling-experiment/super-linear", instances=FAMILY)
 def implicit_growth(case: Case) -> Measurement:
     """The power of d that the operations of an implicit gradient follow."""
-    found, name = curves(case), rival(case)
-    return Measurement((_rate(found, name, f"operations per hypergradient, {name}"),))
+    work, name = curves(case), rival(case)
+    return Measurement((_rate(work, name, f"operations per hypergradient, {name}"),))
 
 
 @check("scaling-experiment/hessian-growth", instances=FAMILY)
 def second_order_growth(case: Case) -> Measurement:
     """The power of d that the linear solve of an implicit gradient follows."""
     name = rival(case)
-    found = Curves(counted(case), CONDITION, "solve_operations")
-    return Measurement((_rate(found, name, f"operations of one linear solve, {name}"),))
+    work = Curves(counted(case), CONDITION, "solve_operations")
+    return Measurement((_rate(work, name, f"operations of one linear solve, {name}"),))
 
 
 @check("scaling-experiment/fair-baseline", instances=FAMILY)
 def spread_of_baselines(case: Case) -> Measurement:
     """As written what the linear algebra changes; repaired one factorisation against its formula."""
-    found = curves(case)
+    work = curves(case)
     if case.as_written:
-        ratios = {name: found.ratio(name, PRINTED_LARGEST) for name in METHOD.values()}
+        ratios = {name: work.ratio(name, PRINTED_LARGEST) for name in METHOD.values()}
         spread = max(ratios.values()) / min(ratios.values())
         quantity = f"largest over least operations among standard implementations at d = {PRINTED_LARGEST}"
         return Measurement((compare(quantity, spread, "==", 1.0, HALF),), dict(ratios))

@@ -49,7 +49,7 @@ def left_by_runs(case: Case, epsilons: tuple[float, ...], radius: float) -> dict
 
     The theorem, its constants and its membership ask for the very same runs: of one subject each is made once.
     """
-    memory, gap, found = kept(case), float(FUNCTION.value(FROM)), dict[float, Left]()
+    memory, gap, by_epsilon = kept(case), float(FUNCTION.value(FROM)), dict[float, Left]()
     for epsilon in epsilons:
         key = ("along a kink", case.sense.at_kinks, epsilon, radius, case.seed)
         rng = case.shared_rng(repr(key[:-1]))
@@ -57,10 +57,10 @@ def left_by_runs(case: Case, epsilons: tuple[float, ...], radius: float) -> dict
             schedule = OuterParameters.paper(
                 goldstein_radius=radius, epsilon=epsilon, lipschitz_F=FUNCTION.lipschitz, gap=gap
             )
-            made = record(case, oracle(case), FROM, schedule, rng)
-            memory[key] = Left(float(FUNCTION.distance(made.run.x_out, radius)), outside(made, radius))
-        found[epsilon] = memory[key]
-    return found
+            recorded = record(case, oracle(case), FROM, schedule, rng)
+            memory[key] = Left(float(FUNCTION.distance(recorded.run.x_out, radius)), outside(recorded, radius))
+        by_epsilon[epsilon] = memory[key]
+    return by_epsilon
 
 
 def outside(recorded: Recorded, radius: float) -> float:

@@ -67,8 +67,8 @@ def _settles_at(
         )  # fmt: skip
     recorded = record(case, lambda z: case.stages.hypergradient(problem, z, call), np.array([float(start)]), schedule)
     blocks = recorded.run.x_bar[later:]
-    found = [goldstein.distance(quadratic_of(problem), x.tolist(), radius).upper for x in blocks]
-    return float(np.mean(found)), recorded
+    distances = [goldstein.distance(quadratic_of(problem), x.tolist(), radius).upper for x in blocks]
+    return float(np.mean(distances)), recorded
 
 
 TEXTURE = Texture(c=0.6, ramp=0.4, zigzag=2.2, R=0.8)

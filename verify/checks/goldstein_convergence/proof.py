@@ -190,9 +190,9 @@ def _worst_regret(case: Case, M: int, constant: float) -> tuple[float, Recorded]
 def _by_run(told: list[Vector], M: int, runs: int) -> Vector:
     """A block's answers, shape (M, runs, n), whether the runs, of M questions each, were made together or in turn."""
     groups = [told[first : first + M] for first in range(0, len(told), M)]
-    asked = sum(len(answer) for answer in told)
-    if asked != M * runs or any({len(answer) for answer in group} != {len(group[0])} for group in groups):
-        raise SubjectFaultError(f"optimise_runs asked for {asked} gradients instead of M = {M} for each of {runs} runs")
+    count = sum(len(answer) for answer in told)
+    if count != M * runs or any({len(answer) for answer in group} != {len(group[0])} for group in groups):
+        raise SubjectFaultError(f"optimise_runs asked for {count} gradients instead of M = {M} for each of {runs} runs")
     if len(groups[-1]) != M:
         raise SubjectFaultError(f"optimise_runs asked the oracle {len(told)} times, no multiple of M = {M}")
     return np.concatenate([np.array(group) for group in groups], axis=1)

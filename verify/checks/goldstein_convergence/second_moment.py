@@ -83,10 +83,10 @@ def second_moment_of_answers(case: Case) -> Measurement:
     bound = L**2 + V if case.as_written else (L + beta) ** 2 + V
     name = "E‖g‖² along runs, against L_F² + V" if case.as_written else "E‖g‖² along runs, against (L_F + β)² + V"
     within = SquareBound(name, case.share, law=_law(mean, V), relation="<=", predicted=bound, wanted=SEEN)
-    found = [(item.run(sampler()), moves) for item, moves in ((within, slack), (exact, own_slack))]
-    widened = [item.model_copy(update={"tolerance": item.tolerance + moves}) for item, moves in found]
+    estimates = [(item.run(sampler()), moves) for item, moves in ((within, slack), (exact, own_slack))]
+    widened = [item.model_copy(update={"tolerance": item.tolerance + moves}) for item, moves in estimates]
     values: dict[str, float | str] = {
-        "E‖g‖²": found[0][0].measured, "bound": bound, "β": beta, "L_F near x": L, "V": V,
+        "E‖g‖²": estimates[0][0].measured, "bound": bound, "β": beta, "L_F near x": L, "V": V,
     }  # fmt: skip
     return Measurement((*widened, shown.followed), values)
 

@@ -33,8 +33,8 @@ def scale(v: Vector, limit: Fraction) -> Fraction | None:
 
 def extended(v: Vector, limit: Fraction) -> Fraction:
     """The same with the value 1 where v is 0, what v/0 tends to."""
-    found = scale(v, limit)
-    return Fraction(1) if found is None else found
+    finite = scale(v, limit)
+    return Fraction(1) if finite is None else finite
 
 
 @check("goldstein-convergence/clip-at-zero", instances=("kink",))
@@ -52,11 +52,11 @@ def clip_at_zero(case: Case) -> Measurement:
 
 def steps(answers: Sequence[Fraction]) -> list[Fraction]:
     """Δ_1, Δ_2, ... of Algorithm 2 in one dimension, where clipping stays rational."""
-    made = [ZERO]
+    deltas = [ZERO]
     for g in answers:
-        v = made[-1] - ETA * g
-        made.append(max(-D, min(D, v)))
-    return made
+        v = deltas[-1] - ETA * g
+        deltas.append(max(-D, min(D, v)))
+    return deltas
 
 
 PATTERNS = tuple(product((Fraction(-2), ZERO, Fraction(1, 4), Fraction(3)), repeat=5))
@@ -75,12 +75,12 @@ def first_step(case: Case) -> Measurement:
 @check("goldstein-convergence/momentum", instances=("kink",))
 def momentum(case: Case) -> Measurement:
     """Steps and the sums of all answers before them, on patterns whose sums stay inside the ball."""
-    found = list[tuple[Fraction, Fraction]]()
+    pairs = list[tuple[Fraction, Fraction]]()
     for answers in product((Fraction(-1, 40), ZERO, Fraction(1, 60)), repeat=5):
         sums = [sum(answers[:k], ZERO) for k in range(len(answers) + 1)]
         if all(ETA * abs(value) <= D for value in sums):
-            found += zip(steps(answers), sums, strict=True)
-    return Measurement(brought(case, *found, eta=ETA))
+            pairs += zip(steps(answers), sums, strict=True)
+    return Measurement(brought(case, *pairs, eta=ETA))
 
 
 POINTS = (Fraction(-1), Fraction(2))
@@ -126,16 +126,16 @@ def along(x: Fraction, step: Fraction) -> Fraction:
 
 def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[LawOutcome]]) -> list[Run]:
     """All runs of three steps, the answers being ∇F at the segment's middle plus a draw."""
-    made = [(Fraction(1), start, ZERO, ZERO)]
+    states = [(Fraction(1), start, ZERO, ZERO)]
     for _ in range(3):
         after = []
-        for weight, x, step, inner in made:
+        for weight, x, step, inner in states:
             inner_now, x_now = inner + along(x, step), x + step
             for o in drawn(x):
                 v = step - ETA * ((x + step / 2) ** 3 + o.value[0])
                 after.append((weight * o.weight, x_now, max(-D, min(D, v)), inner_now))
-        made = after
-    return [Run(weight, x, inner) for weight, x, _, inner in made]
+        states = after
+    return [Run(weight, x, inner) for weight, x, _, inner in states]
 
 
 @check("goldstein-convergence/in-expectation", instances=("kink",))
@@ -149,16 +149,16 @@ def in_expectation(case: Case) -> Measurement:
         off = abs(fall_beyond_answers(case))
         return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", off),))
     start = HALF
-    made = runs(start, lambda _: (LawOutcome(HALF, (Fraction(1, 4),)), LawOutcome(HALF, (Fraction(-1, 4),))))
-    expected = sum((run.weight * run.inner for run in made), ZERO)
+    outcomes = runs(start, lambda _: (LawOutcome(HALF, (Fraction(1, 4),)), LawOutcome(HALF, (Fraction(-1, 4),))))
+    expected = sum((run.weight * run.inner for run in outcomes), ZERO)
     given = case.as_written and case.sense.expectation == "given"
-    gaps = [quartic(run.end) - quartic(start) - (run.inner if given else expected) for run in made]
+    gaps = [quartic(run.end) - quartic(start) - (run.inner if given else expected) for run in outcomes]
     if case.as_written:
         off = max(abs(gap) for gap in gaps)
         return Measurement((compare("largest |F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩|", float(off), "==", 0.0),))
-    off = abs(sum((run.weight * gap for run, gap in zip(made, gaps, strict=True)), ZERO))
-    found = exactly("E F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩", off)
-    return Measurement((found,), {"runs": float(len(made))})
+    off = abs(sum((run.weight * gap for run, gap in zip(outcomes, gaps, strict=True)), ZERO))
+    evidence = exactly("E F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩", off)
+    return Measurement((evidence,), {"runs": float(len(outcomes))})
 
 
 @check("goldstein-convergence/error-names", instances=("kink",))

@@ -76,14 +76,14 @@ def regret_and_norm() -> list[Parts]:
 
     Then the same for :data:`FIXED` reference points, with the blocks' sums times each of them in the last place.
     """
-    found = []
+    parts = []
     for end, steps in runs():
         blocks = [[step.mean_slope for step in block] for block in _blocks(steps)]
         lengths = sum((abs(sum(slopes, ZERO)) for slopes in blocks), ZERO)
-        found.append((abs(end) - abs(START), _regret(steps, [_against(slopes) for slopes in blocks]), -D * lengths))
+        parts.append((abs(end) - abs(START), _regret(steps, [_against(slopes) for slopes in blocks]), -D * lengths))
         whole = sum(map(sum, blocks), ZERO)
-        found += [(abs(end) - abs(START), _regret(steps, [u] * len(blocks)), whole * u) for u in FIXED]
-    return found
+        parts += [(abs(end) - abs(START), _regret(steps, [u] * len(blocks)), whole * u) for u in FIXED]
+    return parts
 
 
 def _regret(steps: list[Step], references: Sequence[Fraction]) -> Fraction:

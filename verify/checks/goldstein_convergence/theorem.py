@@ -94,17 +94,17 @@ def expected_distance(case: Case) -> Measurement:
 def _from_a_kink(case: Case) -> Measurement:
     """Distance of the output where the oracle answers 0 wherever F has no gradient, and the run starts there."""
     quantity = "distance of the output from stationarity at the stated T, started at (0,5)"
-    made = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
-    left = {epsilon: one.distance for epsilon, one in made.items()}
+    by_epsilon = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
+    left = {epsilon: one.distance for epsilon, one in by_epsilon.items()}
     return _at_the_largest(quantity, left, EPSILONS[0] * (1 + 2 * BIAS))
 
 
 def _at_the_largest(quantity: str, left: Mapping[float, float], allowed: float) -> Measurement:
     epsilon = max(left)
     context: dict[str, float | str] = {"epsilon": epsilon, "oracle on the axis": "0"}
-    found = compare(f"{quantity}, at the largest ε", left[epsilon], "<=", allowed, context=context, rung="certified")
+    evidence = compare(f"{quantity}, at the largest ε", left[epsilon], "<=", allowed, context=context, rung="certified")
     note = "F = |x₁| + 2|x₂|: where F has no gradient the oracle answers 0, and the method never moves."
-    return Measurement((found,), {f"distance at ε = {at:g}": value for at, value in left.items()}, note)
+    return Measurement((evidence,), {f"distance at ε = {at:g}": value for at, value in left.items()}, note)
 
 
 def _stated_constants(case: Case) -> Measurement:
@@ -246,8 +246,8 @@ def membership(case: Case) -> Measurement:
     """Certified distance of a block's mean gradient from the subdifferential at the block's mean, worst block."""
     if case.sense.at_kinks == "any":
         quantity = "distance of a block's mean answer, 0, from ∂_δF(x_k), started at (0,5)"
-        made = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
-        return _at_the_largest(quantity, {at: one.outside for at, one in made.items()}, 0.0)
+        by_epsilon = along_a_kink.left_by_runs(case, EPSILONS, SMALL_RADIUS)
+        return _at_the_largest(quantity, {at: one.outside for at, one in by_epsilon.items()}, 0.0)
     recorded, radius = (
         _exact_run(case, STRAIGHT.model_copy(update={"K": 6})),
         right_side(REACH, case, M=STRAIGHT.M, D=STRAIGHT.D),

@@ -42,9 +42,9 @@ def ball_difference(problem: Quadratic, x: Fraction) -> Fraction:
 
 
 def _exact(problem: Quadratic, x: Fraction, radius: Fraction) -> Fraction:
-    found = distance(problem, (x,), radius).exact
-    assert found is not None  # for n = 1
-    return found
+    exact = distance(problem, (x,), radius).exact
+    assert exact is not None  # for n = 1
+    return exact
 
 
 def farthest_in_block(M: int) -> Fraction:

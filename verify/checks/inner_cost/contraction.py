@@ -64,8 +64,8 @@ def proven_best(case: Case) -> Measurement:
     """The best factor at κ_g = 1 against 1 - 1/κ_g = 0 as written, (1 - s)/(1 + s) repaired; step sizes tried."""
     proven = {s: best_factor(s) for s in SMALLEST}
     # Without a proof the factor may be 1; κ_g is 1 throughout.
-    found = [(Fraction(1) if q is None else q, Fraction(1) if case.as_written else s) for s, q in proven.items()]
-    same = brought(case, *found)
+    pairs = [(Fraction(1) if q is None else q, Fraction(1) if case.as_written else s) for s, q in proven.items()]
+    same = brought(case, *pairs)
     values: dict[str, float | str] = {f"best factor at s = {s}": str(proven[s]) for s in SMALLEST[:3]}
     if case.as_written:
         return Measurement(same, values)

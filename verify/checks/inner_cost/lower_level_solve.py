@@ -103,9 +103,9 @@ def linear_rate(case: Case) -> Measurement:
         rows = scaled.arrays.B[active]
         radius, *sizes = best_radius(scaled.arrays.g_yy, rows)
         times = [ceil(log(shrunk) / log(max(radius, 1e-3))) + 3 for shrunk in (1e-4, 1e-8)]
-        found, exact = _distances(there, times, sizes)
-        off = max(off, *(abs(a - b) / b for a, b in zip(found, exact, strict=True) if b > FADED))
-        gap = 1 - (radius if found[1] <= FADED else (found[1] / found[0]) ** (1 / (times[1] - times[0])))
+        left, exact = _distances(there, times, sizes)
+        off = max(off, *(abs(a - b) / b for a, b in zip(left, exact, strict=True) if b > FADED))
+        gap = 1 - (radius if left[1] <= FADED else (left[1] / left[0]) ** (1 / (times[1] - times[0])))
         smallest = float(np.linalg.svd(rows, compute_uv=False)[-1])
         points.append(Point(at=smallest, measured=gap, predicted=1 - radius))
         values[f"best contraction factor at σ_min(B_I) = {smallest:.3g}"] = 1 - gap
@@ -240,12 +240,12 @@ def _distance(case: Case, truth: Truth, call: Call) -> float:
 def _distances(case: Case, times: list[int], sizes: list[float]) -> tuple[list[float], list[float]]:
     """Distance of the noise-free iteration from (y*, λ*) after some numbers of steps: the subject's, and exactly."""
     repaired, truth = replace(case, reading=case.repaired), regular_truth(case.instance)
-    found, exact = [], []
+    left, exact = [], []
     for steps in times:
-        found.append(_distance(case, truth, steps_call(repaired, steps, *sizes, inner_solver="constant-step")))
+        left.append(_distance(case, truth, steps_call(repaired, steps, *sizes, inner_solver="constant-step")))
         pair = projected(case.instance.problem, case.x, eta_y=sizes[0], eta_lam=sizes[1], steps=steps)
         exact.append(_apart(truth, *pair))
-    return found, exact
+    return left, exact
 
 
 def _apart(truth: Truth, y: Vector, lam: Vector) -> float:

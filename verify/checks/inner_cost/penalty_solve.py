@@ -96,9 +96,9 @@ def _of_equal_components(y: Vector) -> Moments:
     """Samples, shape (N, m), as if their covariance were the identity; directions that do not scatter are left out."""
     off = y - y.mean(axis=0)
     values, vectors = np.linalg.eigh(off.T @ off / max(1, len(y) - 1))
-    kept = values > 1e-12 * values[-1]
-    moments = Moments(np.zeros(max(1, int(kept.sum()))))
-    moments.add(off @ vectors[:, kept] / np.sqrt(values[kept]) if kept.any() else off[:, :1])
+    scattering = values > 1e-12 * values[-1]
+    moments = Moments(np.zeros(max(1, int(scattering.sum()))))
+    moments.add(off @ vectors[:, scattering] / np.sqrt(values[scattering]) if scattering.any() else off[:, :1])
     return moments
 
 

@@ -81,8 +81,8 @@ def named_solvers(case: Case) -> Measurement:
         # e' = (1 - η)e + η times an offset of mean square 1.
         left = ETA**2 / (1 - (1 - ETA) ** 2)
         h = fractions(rows.A * column(case.instance.x) - rows.B * column(end) - rows.b)
-        found = brought(case, (square(minus(end, lower.y_star)), left))
-        return Measurement(found, {"h at the end of SGD": str(max(h))})
+        evidence = brought(case, (square(minus(end, lower.y_star)), left))
+        return Measurement(evidence, {"h at the end of SGD": str(max(h))})
     pull = rows.g_yy * column(lower.y_star) + slope - rows.B.transpose() * column(lower.lam)
     raised = tuple(max(ZERO, value) for value in plus(lower.lam, lower.h, ETA))
     moved = square(fractions(pull)) + square(minus(raised, lower.lam))

@@ -97,11 +97,11 @@ def kinks(ramps: Ramps, weight: Weight | None = None) -> list[str]:
 def range_of_weights(case: Case) -> Measurement:  # noqa: ARG001  # every check is given its case
     """Places at which the printed product of ramps leaves [0, 1], or differs from the activation used everywhere."""
     ramps = Ramps.printed()
-    found = [
+    pairs = [
         (ramps.weight(h, lam), weights((h,), (lam,), ramps.h_width, ramps.lam_width)[0]) for h, lam in ramps.places()
     ]
-    outside = sum(not 0 <= printed <= 1 for printed, _ in found)
-    other = sum(printed != used for printed, used in found)
+    outside = sum(not 0 <= printed <= 1 for printed, _ in pairs)
+    other = sum(printed != used for printed, used in pairs)
     return Measurement((
         compare("number of weights outside of [0, 1]", float(outside), "==", 0.0, rung="certified"),
         compare("number of places where the printed ramps differ from the activation", float(other), "==", 0.0,
@@ -121,10 +121,10 @@ def corners(case: Case) -> Measurement:
     """Corners with two slopes; repaired, the steepest quotient over pairs of places in units of the ramps' slopes."""
     ramps = Ramps.printed()
     if case.as_written:
-        found = kinks(ramps)
+        bends = kinks(ramps)
         slopes = {f"slopes at {name}": " and ".join(f"{float(one_sided(*at, side)[1]):g}" for side in ("left", "right"))
                   for name, at in ramps.lines().items()}  # fmt: skip
-        number = compare("number of corners at which the one-sided slopes differ", float(len(found)), "==", 0.0,
+        number = compare("number of corners at which the one-sided slopes differ", float(len(bends)), "==", 0.0,
                          rung="certified")  # fmt: skip
         return Measurement((number,), dict(slopes))
     steepest = largest_quotient(ramps, ramps.weight)
@@ -137,18 +137,18 @@ def largest_quotient(ramps: Ramps, weight: Weight) -> Fraction:
     places = list(ramps.places())
     by_place = {place: weight(*place) for place in places}
     step_h, step_lam = ramps.h_width / 4, ramps.lam_width / 4
-    found = [Fraction(0)]
+    quotients = [Fraction(0)]
     for (h, lam), here in by_place.items():
         for a, b in ((1, 0), (0, 1), (1, 1), (1, -1)):
             there = by_place.get((h + a * step_h, lam + b * step_lam))
             if there is not None:
-                found.append(abs(here - there) / Fraction(abs(a) + abs(b), 4))
-    return max(found)
+                quotients.append(abs(here - there) / Fraction(abs(a) + abs(b), 4))
+    return max(quotients)
 
 
 @check("dual-extraction/row-bounds", instances=("toy1", "two-of-three", "box-rational", "random-2x3x4"))
 def sizes_of_rows(case: Case) -> Measurement:
     """‖∇h_i‖ against 2M_∇h, and |Δρ_i| over all pairs of places against 1."""
     ramps = Ramps.printed()
-    found = [ramps.weight(h, lam) for h, lam in ramps.places()]
-    return Measurement(brought(case, (max(found) - min(found),)))
+    values = [ramps.weight(h, lam) for h, lam in ramps.places()]
+    return Measurement(brought(case, (max(values) - min(values),)))

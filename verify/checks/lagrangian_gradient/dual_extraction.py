@@ -53,10 +53,10 @@ def conclusion(case: Case) -> Measurement:
     if not lower.licq:
         raise PremiseUnmetError("licq", f"the active rows have rank {lower.licq_rank}")
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖ at a fixed y"
-    found = [worst_change(case, alpha, lower) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
-    points, off = [one.point for one in found], {one.point.at: one.off for one in found}
+    changes = [worst_change(case, alpha, lower) for alpha in (*case.profile.alphas, SHOWN_ALPHA)]
+    points, off = [one.point for one in changes], {one.point.at: one.off for one in changes}
     rate = fit_rate(points[:-1], quantity=name, variable="alpha")
-    shown = found[-1]
+    shown = changes[-1]
     moved, claimed = shown.point.measured, (SHOWN_ALPHA**-2 + SHOWN_ALPHA**-4) * SHOWN_ALPHA**3
     ratio = compare("‖∇L_{λ*} - ∇L_{λ̃}‖ in units of (α₁ + α₂)δ", moved / claimed, "<=", _constant(case, shown.y),
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
@@ -79,15 +79,15 @@ def linear_term(case: Case) -> Measurement:
     case = with_maps_frozen(case)
     truth = regular_truth(case.instance)
     a = quadratic_of(case.instance.problem).arrays
-    kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
+    jacobian = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
     points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         call = replace(call, rho=geometry.rho)
-        error = geometry.worst_lam_within(alpha**3, kept)
+        error = geometry.worst_lam_within(alpha**3, jacobian)
         moved = replace(geometry, lam=truth.lam + error)
         change = gradient(case, call, moved, truth.y_star) - gradient(case, call, geometry, truth.y_star)
-        exact, rounding = alpha**-2 * kept @ error, rounding_of(geometry, truth.y_star)
+        exact, rounding = alpha**-2 * jacobian @ error, rounding_of(geometry, truth.y_star)
         points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
         off[alpha] = roundings(change, exact, rounding)
     name = "‖α₁[A, -B]ᵀ(λ* - λ̃)‖" if keeps_dual_term(case) else "‖α₁Bᵀ(λ* - λ̃)‖"
@@ -156,15 +156,15 @@ def active_rows(case: Case) -> Measurement:
     smallest = min((value for value in truth.lam if value > 0), default=np.inf)
     parameters = OracleParameters(lam_width=float(min(0.1, smallest / 4)))
     y = one_beyond(a.B, truth.y_star)
-    kept = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
+    jacobian = np.vstack([a.A.T if keeps_dual_term(case) else 0 * a.A.T, -a.B.T])
     points, off = [], {}
     for alpha in case.profile.alphas:
         geometry, call = at_truth(case, truth, alpha)
         call = replace(call, parameters=parameters)
-        error = geometry.worst_lam_within(min(alpha**3, smallest / 4), kept, rows=truth.active)
+        error = geometry.worst_lam_within(min(alpha**3, smallest / 4), jacobian, rows=truth.active)
         moved = replace(geometry, lam=truth.lam + error)
         change = gradient(case, call, moved, y) - gradient(case, call, geometry, y)
-        exact, rounding = alpha**-2 * kept @ error, rounding_of(geometry, y)
+        exact, rounding = alpha**-2 * jacobian @ error, rounding_of(geometry, y)
         points.append(sweep_point(alpha, change, rounding, float(np.linalg.norm(exact))))
         off[alpha] = roundings(change, exact, rounding)
     name = "‖∇L_{λ*} - ∇L_{λ̃}‖, active multipliers above ε_λ"

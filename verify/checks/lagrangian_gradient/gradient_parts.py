@@ -119,9 +119,9 @@ def _constant_weights(start: _Start, row: int) -> Measurement:
         h = start.h - a.B @ (y_star - start.y_star)
         pair = Geometry(start.problem, case.x, alpha, y_star, lam, ramp(h, lam, width, start.lam_width(alpha)))
         y = pair.minimiser
-        found = estimate(case, replace(start.call(alpha), y_star=y_star, lam=lam), y)
+        answer = estimate(case, replace(start.call(alpha), y_star=y_star, lam=lam), y)
         rounding = pair.rounding(y, dual_term="cancelled", h_width=width)
-        ratio = float(np.linalg.norm(found - pair.estimate(y, dual_term="cancelled"))) / rounding
+        ratio = float(np.linalg.norm(answer - pair.estimate(y, dual_term="cancelled"))) / rounding
         there = float(a.A[row] @ case.x - a.B[row] @ y - a.b[row])
         part = 0.5 * alpha**-4 * there**2 * min(1.0, lam[row] / start.lam_width(alpha)) / width
         would = min(would, part * float(np.linalg.norm(a.A[row])) / rounding)

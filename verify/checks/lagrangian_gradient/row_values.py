@@ -51,11 +51,11 @@ def weighted_rows(case: Case) -> Measurement:
     )
     evidence: list[RateEvidence | ComparisonEvidence] = [sweep.rate, *sweep.derived(case)]
     if not case.as_written:
-        found = [
+        shares = [
             share_of(p.measured - p.uncertainty, PieceConstants.of(geometry, truth).row_values)
             for p, geometry in sweep.at
         ]
-        evidence.append(compare("‖h_I‖ over α⁴√κ‖∇_yf‖/σ_min(B_I)", max(found), "<=", 1.0, 1e-9))
+        evidence.append(compare("‖h_I‖ over α⁴√κ‖∇_yf‖/σ_min(B_I)", max(shares), "<=", 1.0, 1e-9))
     note = "A weighted row is held by α₂ = α⁻⁴ against ∇_yf, which is of order 1: its value is of order α⁴."
     return Measurement(tuple(evidence), sweep.shown, note)
 

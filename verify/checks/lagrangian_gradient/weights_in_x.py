@@ -106,10 +106,10 @@ class Maps:
 
 def _maps(case: Case) -> Maps:
     regular_truth(case.instance)
-    made = Maps(quadratic_of(case.instance.problem), case.instance.x, case.reading.ramp_width)
-    if not made.lower.strictly_active:
+    maps = Maps(quadratic_of(case.instance.problem), case.instance.x, case.reading.ramp_width)
+    if not maps.lower.strictly_active:
         raise PremiseUnmetError("active-row", "no row is active, so no weight is on its ramp")
-    return made
+    return maps
 
 
 @check("dual-extraction/weights-gradient", instances=MOVING)

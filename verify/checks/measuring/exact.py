@@ -115,7 +115,7 @@ def exact_rate(
     end = _end(family, spending)
     if not any(alpha <= end for alpha in case.profile.alphas):
         raise NoEvidenceError(f"no alpha of the sweep is at most {float(end):g}, where the formulas of {name} hold")
-    agrees, asked = held_to_formulas(case, truth, OwnFormula(family, scenario, quantity), name, end)
+    agrees, alphas = held_to_formulas(case, truth, OwnFormula(family, scenario, quantity), name, end)
     formula = closed_form(family, scenario, quantity)
     bounds: tuple[CertifiedBound, ...] = ()
     if leading.exponent is not None:
@@ -136,7 +136,7 @@ def exact_rate(
         coefficient=None if leading.exponent is None else math.sqrt(leading.norm_squared),
         bounds=bounds,
         closed_form=held(formula, errors[worst], _on_grid(case, end), name, measured=agrees.holds),
-        held_at=() if case.stages.are_the_reference else asked,
+        held_at=() if case.stages.are_the_reference else alphas,
     )
     return rate, agrees
 
@@ -230,18 +230,18 @@ def _bounds(
     recheck: bool,
 ) -> tuple[CertifiedBound, ...]:
     """Prove the wanted bounds on (0, end], or on a shorter interval; none if one of them cannot be proven."""
-    made = []
+    proven_bounds = []
     for bound in wanted:
         scenarios = columns if bound.side == "upper" and columns else [scenario]
-        found = [next(_attempts(family, each, bound, end), None) for each in scenarios]
-        certificates = [certificate for certificate in found if certificate is not None]
+        attempts = [next(_attempts(family, each, bound, end), None) for each in scenarios]
+        certificates = [certificate for certificate in attempts if certificate is not None]
         if len(certificates) < len(scenarios):
             return ()
         for certificate in certificates if recheck else certificates[:1]:
             check(certificate)
         proven = combine(certificates)
         every = bound.side == "upper" and bool(columns)
-        made.append(
+        proven_bounds.append(
             CertifiedBound(
                 side=bound.side,
                 exponent=bound.exponent,
@@ -252,7 +252,7 @@ def _bounds(
                 worst_case=every or not scenario.errors,
             )
         )
-    return tuple(made)
+    return tuple(proven_bounds)
 
 
 def _attempts(family: PenaltyFamily, scenario: Scenario, bound: WantedBound, end: Fraction) -> Iterator[Certificate]:

@@ -119,8 +119,8 @@ class ExactOracle:
 
     def stages(self, *, y_star: Vector, lam: Vector) -> dict[str, Vector]:
         """All stages on a pair, as a call takes them: its weights, and the minimiser on it."""
-        made = evaluate(replace(self.setting, given={"y_star": y_star, "lam": lam}))
-        return {"y_star": y_star, "lam": lam, "rho": made.rho, "y_penalty": made.y_penalty}
+        answer = evaluate(replace(self.setting, given={"y_star": y_star, "lam": lam}))
+        return {"y_star": y_star, "lam": lam, "rho": answer.rho, "y_penalty": answer.y_penalty}
 
     def require_independent_rows(self, pairs: Iterable[tuple[Vector, Vector]]) -> None:
         """Refuse a problem on which one of these pairs switches dependent rows on together.

@@ -171,14 +171,14 @@ def brought(
 def _at_the_worst(relation: Node, places: Sequence[Place]) -> tuple[str, float, Relation, float]:
     """Both sides where a relation fails or comes nearest to it; of an equation over several places, its error there."""
     name = cast(Relation, relation.name)
-    found = [tuple(value_of(side, place) for side in relation.args) for place in places]
-    over = [float(b - a if name == ">=" else a - b) for a, b in found]
+    sides = [tuple(value_of(side, place) for side in relation.args) for place in places]
+    over = [float(b - a if name == ">=" else a - b) for a, b in sides]
     errors = [abs(gap) for gap in over] if name == "==" else over
-    fails = [not holds(name, (a - b).sign) for a, b in found]
-    worst = max(range(len(found)), key=lambda k: (fails[k], errors[k]))
-    a, b = map(float, found[worst])
+    fails = [not holds(name, (a - b).sign) for a, b in sides]
+    worst = max(range(len(sides)), key=lambda k: (fails[k], errors[k]))
+    a, b = map(float, sides[worst])
     seen = holds(name, (a > b) - (a < b)) is not fails[worst]
-    if seen and (name != "==" or len(found) == 1 or not words_observed(relation.args[1])):
+    if seen and (name != "==" or len(sides) == 1 or not words_observed(relation.args[1])):
         return plain_text(relation.args[0]), a, name, b
     # Doubles that are alike may stand for numbers that are not.
     return f"largest error of {plain_text(relation)}", errors[worst], "==" if name == "==" else "<=", 0.0

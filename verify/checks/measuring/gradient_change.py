@@ -81,33 +81,33 @@ def worst_change(case: Case, alpha: float, lower: ExactLowerLevel) -> WorstChang
         return Geometry(problem, case.x, alpha, y_star, lam + error, rho)
 
     at_star, rows = weighed(0.0 * lam), np.hstack([a.A, -a.B])
-    kept = np.hstack([a.A if keeps_dual_term(case) else 0 * a.A, -a.B])
+    jacobian = np.hstack([a.A if keeps_dual_term(case) else 0 * a.A, -a.B])
 
     def formula(end: Geometry, y: Vector) -> Vector:
         h = a.A @ case.x - a.B @ y - a.b
-        return np.asarray(alpha**-4 * rows.T @ ((end.rho - at_star.rho) * h) + alpha**-2 * kept.T @ (end.lam - lam))
+        return np.asarray(alpha**-4 * rows.T @ ((end.rho - at_star.rho) * h) + alpha**-2 * jacobian.T @ (end.lam - lam))
 
     single = inner_tol * np.eye(len(lam))
     ends = [weighed(error) for error in (*single, *-single)]
-    asked: list[tuple[Vector, list[Geometry]]] = []
+    trials: list[tuple[Vector, list[Geometry]]] = []
     for y in beyond_each_row(a.B, y_star):
         up, down = np.hsplit(np.column_stack([formula(end, y) for end in ends]) / inner_tol, 2)
-        asked.append((y, [weighed(inner_tol * longest(up, -down))]))
-    _, beside = max(asked, key=lambda one: float(np.linalg.norm(formula(one[1][0], one[0]))))
+        trials.append((y, [weighed(inner_tol * longest(up, -down))]))
+    _, beside = max(trials, key=lambda one: float(np.linalg.norm(formula(one[1][0], one[0]))))
     beside += ends
-    least, found = own_minimiser(case, call, at_star), []
-    for y, moved in asked:
+    least, changes = own_minimiser(case, call, at_star), []
+    for y, moved in trials:
         before = gradient(case, call, at_star, y, least)
         for end in moved:
             change = gradient(case, call, end, y) - before
-            found.append((change, formula(end, y), max(rounding_of(end, y), rounding_of(at_star, y)), y))
-    sizes = [float(np.linalg.norm(change)) for change, *_ in found]
-    worst, _, _, y = found[int(np.argmax(sizes))]
+            changes.append((change, formula(end, y), max(rounding_of(end, y), rounding_of(at_star, y)), y))
+    sizes = [float(np.linalg.norm(change)) for change, *_ in changes]
+    worst, _, _, y = changes[int(np.argmax(sizes))]
     point = Point(
-        at=alpha, measured=max(sizes), uncertainty=max(rounding for *_, rounding, _ in found),
-        predicted=max(float(np.linalg.norm(exact)) for _, exact, *_ in found),
+        at=alpha, measured=max(sizes), uncertainty=max(rounding for *_, rounding, _ in changes),
+        predicted=max(float(np.linalg.norm(exact)) for _, exact, *_ in changes),
     )  # fmt: skip
-    off = max(roundings(change, exact, rounding) for change, exact, rounding, _ in found)
+    off = max(roundings(change, exact, rounding) for change, exact, rounding, _ in changes)
     return WorstChange(point, float(np.linalg.norm(worst[: len(case.x)])), y, off)
 
 
@@ -125,7 +125,7 @@ def exact_leading(case: Case, lower: ExactLowerLevel) -> tuple[int, float] | Non
     """
     problem = quadratic_of(case.instance.problem)
     A, B, b = (getattr(problem.constraints, name).to_fractions() for name in ("A", "B", "b"))
-    found: list[tuple[int, float]] = []
+    orders: list[tuple[int, float]] = []
     for row in B:
         scale = sum((value * value for value in row), Fraction(0))
         if not scale:
@@ -137,8 +137,8 @@ def exact_leading(case: Case, lower: ExactLowerLevel) -> tuple[int, float] | Non
         powers = [power for each in columns for power, vectors in each.items() if any(map(any, vectors))]
         if powers:
             up, down = (_doubles(each.get(min(powers)), problem) for each in columns)
-            found.append((min(powers), float(np.linalg.norm(value_of(up, -down, longest(up, -down))))))
-    return min(found, key=lambda one: (one[0], -one[1]), default=None)
+            orders.append((min(powers), float(np.linalg.norm(value_of(up, -down, longest(up, -down))))))
+    return min(orders, key=lambda one: (one[0], -one[1]), default=None)
 
 
 Rows = list[list[Fraction]]
@@ -154,13 +154,13 @@ def _columns(
     changes = [_weight_change(case, lam, sign) if i in lower.active else (-1, Fraction(0))
                for i, lam in enumerate(lower.lam)]  # fmt: skip
     x_kept = keeps_dual_term(case)
-    kept = [[sign * v * int(x_kept or k >= len(A[0])) for k, v in enumerate(line)] for line in both]
-    made: dict[int, Rows] = {1: kept}
+    linear = [[sign * v * int(x_kept or k >= len(A[0])) for k, v in enumerate(line)] for line in both]
+    by_power: dict[int, Rows] = {1: linear}
     for power in {power for power, _ in changes}:
-        made[power] = [
+        by_power[power] = [
             [change * h[i] * v for v in both[i]] if at == power else none for i, (at, change) in enumerate(changes)
         ]
-    return made
+    return by_power
 
 
 def _doubles(columns: Rows | None, problem: Quadratic) -> Vector:

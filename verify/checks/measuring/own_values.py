@@ -65,9 +65,9 @@ def held_to_formulas(
     beside = _asker(case, truth, formula)
     grid = [alpha for alpha in case.profile.alphas if alpha <= end]
     smallest = SOLVABLE if beside.shifts else SMALLEST
-    asked = tuple(sorted((*grid, *fresh_alphas(case, beside.size_and_rounding, float(end), smallest)), reverse=True))
-    ratios = {alpha: beside(alpha).ratio for alpha in asked}
-    return agreement(case, ratios, name), asked
+    alphas = tuple(sorted((*grid, *fresh_alphas(case, beside.size_and_rounding, float(end), smallest)), reverse=True))
+    ratios = {alpha: beside(alpha).ratio for alpha in alphas}
+    return agreement(case, ratios, name), alphas
 
 
 def agreement(case: Case, ratios: dict[float, float], name: str) -> ComparisonEvidence:
@@ -161,11 +161,11 @@ class _Asker:
         exact = floats(self.value(Fraction(alpha)))
         if self.shifts:
             given = replace(call, rho=geometry.rho)
-            found = case.stages.penalty_minimiser(case.instance.problem, case.x, given, 0.0)
-            return Beside(found, exact, self.rounding(geometry, found))
+            answer = case.stages.penalty_minimiser(case.instance.problem, case.x, given, 0.0)
+            return Beside(answer, exact, self.rounding(geometry, answer))
         y = floats(self.sampled(Fraction(alpha)))
-        found = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
-        return Beside(found, exact, self.rounding(geometry, y))
+        answer = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
+        return Beside(answer, exact, self.rounding(geometry, y))
 
 
 def _asker(case: Case, truth: Truth, formula: OwnFormula) -> _Asker:

@@ -78,8 +78,8 @@ def part_of_pair(case: Case, truth: Truth, alphas: Sequence[float]) -> tuple[Rat
             stages = {
                 name: np.array(list(map(float, value))) for name, value in oracle.stages(y_star=y_star, lam=lam).items()
             }
-            found = case.stages.hypergradient(case.instance.problem, case.x, case.call(float(alpha), **stages))
-            part = probability * float(np.sum((found - truth.grad_F) ** 2))
+            answer = case.stages.hypergradient(case.instance.problem, case.x, case.call(float(alpha), **stages))
+            part = probability * float(np.sum((answer - truth.grad_F) ** 2))
             if part > worst:
                 geometry, _ = at_truth(case, truth, float(alpha))
                 rounding = geometry.rounding(stages["y_penalty"], dual_term=case.reading.dual_term)

@@ -144,7 +144,7 @@ def _met_by_a_smooth_problem(problem: Holder) -> dict[str, PremiseEvidence]:
 
 
 def _held(findings: dict[str, str]) -> dict[str, PremiseEvidence]:
-    return {name: PremiseEvidence(premise=name, holds=True, finding=said) for name, said in findings.items() if said}
+    return {name: PremiseEvidence(premise=name, holds=True, finding=text) for name, text in findings.items() if text}
 
 
 def h_width(case: Case, alpha: float, call: Call) -> float:

@@ -39,8 +39,8 @@ def priced(case: Case, plan: RunPlan) -> tuple[list[SweepEstimate], tuple[Eviden
     """Calls until the expected distance is ε: measured outer steps, each at the subject's own count of one call."""
     estimates, followed = sweep(case, SWEEP)
     costs = {e: price(case, plan, e) for e in {estimate.at["epsilon"] for estimate in estimates}}
-    made = [(e, costs[e.at["epsilon"]]) for e in estimates]
-    return [replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in made], (followed,)
+    prices = [(e, costs[e.at["epsilon"]]) for e in estimates]
+    return [replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in prices], (followed,)
 
 
 def _register_total(claim: str, quantity: str, *names: str) -> None:
@@ -68,9 +68,9 @@ def _register_outer(claim: str, quantity: str, cost: Callable[[Case, float], flo
         return looked_twice(case, counted)
 
     def counted(case: Case) -> Measurement:
-        found, followed = sweep(case)
-        made = [(e, cost(case, e.at["epsilon"])) for e in found]
-        estimates = [replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in made]
+        steps, followed = sweep(case)
+        prices = [(e, cost(case, e.at["epsilon"])) for e in steps]
+        estimates = [replace(e, value=e.value * c, low=e.low * c, high=e.high * c) for e, c in prices]
         return Measurement((*rates(estimates, case.share, quantity, NAMES), followed), at_targets(estimates))
 
 

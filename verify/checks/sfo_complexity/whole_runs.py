@@ -171,5 +171,5 @@ def whole_run(case: Case, plan: RunPlan) -> WholeRun:
         memory[key] = WholeRun(
             distance, np.array(counts), plan.least(call), TARGET + 2 * beta, recorded.followed, schedule
         )
-    found: WholeRun = memory[key]
-    return found
+    run: WholeRun = memory[key]
+    return run

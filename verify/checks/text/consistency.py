@@ -73,17 +73,17 @@ STEPS = {
 
 def counted(extract: Extract, compared: Compared, quantity: str) -> Measurement:
     """How many findings there are, where there is something to compare; the first of them quoted with their lines."""
-    found = compared.findings(extract)
+    findings = compared.findings(extract)
     seen = float(compared.passages(extract))
     values: dict[str, float | str] = {}
-    for finding in found[:SHOWN]:
+    for finding in findings[:SHOWN]:
         values[f"{_lines(finding)}, {finding.subject}"] = finding.why
     context: dict[str, float | str] = {"passages": seen}
-    if found:
-        context["first"] = _lines(found[0])
-    number = compare(quantity, float(len(found)), "==", 0.0, rung="cited", context=context)
+    if findings:
+        context["first"] = _lines(findings[0])
+    number = compare(quantity, float(len(findings)), "==", 0.0, rung="cited", context=context)
     enough = compare(ENOUGH, seen, ">=", float(compared.least), rung="cited")
-    return Measurement((number, enough), values, "; ".join(finding.why for finding in found[:1]))
+    return Measurement((number, enough), values, "; ".join(finding.why for finding in findings[:1]))
 
 
 def _lines(finding: PaperFinding) -> str:
@@ -92,12 +92,12 @@ def _lines(finding: PaperFinding) -> str:
 
 def extract_for(case: Case) -> Extract:
     """The source's passages as they stand, or as corrected; where X is R^n, with the one written for the other."""
-    found = load_extract() if case.as_written else corrected_extract()
+    extract = load_extract() if case.as_written else corrected_extract()
     decides = "upper_set" in find_claim(case.claim).open_choices
     if not (case.as_written and decides and case.sense.upper_set == "whole-space"):
-        return found
-    passages = (_on_the_whole_space(one) if one.kind == "domain" else one for one in found.passages)
-    return found.model_copy(update={"passages": tuple(passages)})
+        return extract
+    passages = (_on_the_whole_space(one) if one.kind == "domain" else one for one in extract.passages)
+    return extract.model_copy(update={"passages": tuple(passages)})
 
 
 def _on_the_whole_space(passage: Passage) -> Passage:

@@ -112,11 +112,11 @@ class SampleSetting:
         mean = self.mean if around is None else around
 
         def draw(rng: np.random.Generator, count: int) -> Vector:
-            made = self.draw(rng, count * group)
+            rows = self.draw(rng, count * group)
             if group > 1 or scale != 1.0:
-                deviations = (made - mean).reshape(count, group, -1).sum(axis=1)
-                made = mean + scale * deviations
-            return made
+                deviations = (rows - mean).reshape(count, group, -1).sum(axis=1)
+                rows = mean + scale * deviations
+            return rows
 
         moments = Scatter(mean) if together else Moments(mean)
         return self.case.ledger.keep(Sampler(draw, Streams.of(self.case.rng), moments, block))
@@ -216,18 +216,18 @@ def sampled_rates(
         # The sequence as a whole may err with the share it was given.
         worst = min(laws, key=lambda taken: taken.worth)
         stated = {"error_rate": share.error, "law": worst.law, "checked": worst.checked}
-        made = {name: rate.model_copy(update=stated) for name, rate in rates.items()}
+        judged = {name: rate.model_copy(update=stated) for name, rate in rates.items()}
         if deciding is None:
             if look == 2:
-                return made
+                return judged
         else:
-            verdict = str(decide(case.bound, [made[deciding]]).verdict)
-            if verdict == "REFUTED" and refuted_at != look - 1 and not has_its_values(made[deciding]):
+            verdict = str(decide(case.bound, [judged[deciding]]).verdict)
+            if verdict == "REFUTED" and refuted_at != look - 1 and not has_its_values(judged[deciding]):
                 refuted_at = look
             elif (
                 verdict == "REFUTED"
                 or (verdict == "SUPPORTED" and look > share.level)
                 or look >= RATE_LOOKS + share.level + (RATE_FURTHER if worst.worth < 1 else 0)
             ):
-                return made
+                return judged
         settings[0][1].look += 1

@@ -16,15 +16,15 @@ def looked_twice(case: Case, measure: Callable[[Case], Measurement]) -> Measurem
     Both looks may err half as often as the case; the second one stands by itself.
     """
     half, level = case.error_budget / 2, case.level
-    found = measure(replace(case, error_budget=half))
-    if decide(case.bound, found.evidence).verdict is Verdict.INCONCLUSIVE:
+    measurement = measure(replace(case, error_budget=half))
+    if decide(case.bound, measurement.evidence).verdict is Verdict.INCONCLUSIVE:
         # As much may be spent on the second look as on the first: a level more takes less of a share.
-        found = measure(replace(case, error_budget=half * (level + 3) / (level + 1), level=level + 1))
+        measurement = measure(replace(case, error_budget=half * (level + 3) / (level + 1), level=level + 1))
     # What either look may err by is what both together may.
     spent = {"error_rate": case.share.single.error}
     sampled = (RateEvidence, ComparisonEvidence)
     both = (
         one.model_copy(update=spent) if isinstance(one, sampled) and one.error_rate is not None else one
-        for one in found.evidence
+        for one in measurement.evidence
     )
-    return replace(found, evidence=tuple(both))
+    return replace(measurement, evidence=tuple(both))

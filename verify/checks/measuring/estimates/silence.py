@@ -40,8 +40,8 @@ def require_noise(setting: SampleSetting, variance: float) -> None:
     needed = answers_needed(case.share.error)
     rows = np.vstack([rows, setting.draw(rng, max(0, needed - ALIKE))])
     quantity = f"number of different answers among {len(rows)} estimates of variance {variance:.4g} ({ANOTHER_LAW})"
-    found = different_answers(
+    evidence = different_answers(
         rows, case.share, quantity, alpha=setting.call.alpha, N_g=float(setting.call.parameters.N_g)
     )
-    if not found.holds:
-        raise NoNoiseError(found)
+    if not evidence.holds:
+        raise NoNoiseError(evidence)

@@ -107,9 +107,9 @@ def samples(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     for model in ("additive", "matrix"):
         noise = Noise(model=model, sigma_f=QUIET, sigma_g=QUIET)  # type: ignore[arg-type]  # exact spellings are parsed
         setting = SampleSetting.at(case, truth, alpha, noise)
-        at, asked = setting.geometry, setting.case
+        at, noisy = setting.geometry, setting.case
         try:
-            found = asked.stages.hypergradient_samples(asked.instance.problem, case.x, setting.call, rng, 2)
+            estimates = noisy.stages.hypergradient_samples(noisy.instance.problem, case.x, setting.call, rng, 2)
         except MissingCapabilityError as refusal:
             known.append(str(refusal))
             continue
@@ -118,7 +118,7 @@ def samples(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
         scale = float(noise.scale("f.x") + 2 * at.weights.alpha_1 * noise.scale("g.x"))
         allowed = LONGEST_DRAW * np.sqrt(exact.size * (case.x.size + at.minimiser.size)) * scale * float(size)
         allowed += AGREEMENT_ROUNDINGS * at.rounding(at.minimiser, dual_term=case.reading.dual_term)
-        return _errors("the estimate that its samples vary about", [(row, exact) for row in found], float(allowed))
+        return _errors("the estimate that its samples vary about", [(row, exact) for row in estimates], float(allowed))
     raise MissingCapabilityError(known[0])
 
 
@@ -192,10 +192,10 @@ def _optimise(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
 def optimise_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     """The same of two runs at once, whose output is nobody's."""
     n, oracle, parameters = _outer(case, rng)
-    starts, asked = rng.uniform(-0.5, 0.5, (2, n)), list[Vector]()
+    starts, questions = rng.uniform(-0.5, 0.5, (2, n)), list[Vector]()
 
     def remembering(z: Vector) -> Vector:
-        asked.append(np.array(z, dtype=np.float64))
+        questions.append(np.array(z, dtype=np.float64))
         return oracle(z)
 
     follower = Follower(remembering, starts, parameters)
@@ -204,8 +204,8 @@ def optimise_runs(case: Case, rng: np.random.Generator) -> ComparisonEvidence:
     if not followed.holds:
         return followed
     # Both at once, or one after the other.
-    z = np.concatenate([np.atleast_2d(each) for each in asked])
-    together = z.reshape(-1, 2, n) if len(asked) == parameters.T else np.swapaxes(z.reshape(2, -1, n), 0, 1)
+    z = np.concatenate([np.atleast_2d(each) for each in questions])
+    together = z.reshape(-1, 2, n) if len(questions) == parameters.T else np.swapaxes(z.reshape(2, -1, n), 0, 1)
     means = together.reshape(parameters.K, parameters.M, 2, n).mean(axis=1)
     return _errors("the means of Algorithm 2's runs", [(x_bar, means)], PLAIN)
 
@@ -222,7 +222,7 @@ def _outer(case: Case, rng: np.random.Generator) -> tuple[int, Callable[[Vector]
 
 
 def _errors(what: str, pairs: Sequence[tuple[Vector, Vector]], allowed: float) -> ComparisonEvidence:
-    error = max(float(np.linalg.norm(found - exact) / (1 + np.linalg.norm(exact))) for found, exact in pairs)
+    error = max(float(np.linalg.norm(value - exact) / (1 + np.linalg.norm(exact))) for value, exact in pairs)
     return compare(f"difference of the subject from {what}, relative", error, "<=", allowed)
 
 

@@ -45,10 +45,10 @@ def unaided(case: Case, rng: np.random.Generator) -> ComparisonEvidence | None:
     targets = list(_targets(case, truth, alpha))
     if not targets:
         return None
-    found = case.stages.hypergradient(case.instance.problem, case.x, case.call(alpha))
-    off = min(float(np.linalg.norm(found - centre)) / allowed for centre, allowed in targets)
+    answer = case.stages.hypergradient(case.instance.problem, case.x, case.call(alpha))
+    off = min(float(np.linalg.norm(answer - centre)) / allowed for centre, allowed in targets)
     quantity = "distance of the subject's own estimate, no stage given, from ∇F, in units of the error allowed"
-    return compare(quantity, off, "<=", 1.0, context={"alpha": alpha, "n": float(len(found))})
+    return compare(quantity, off, "<=", 1.0, context={"alpha": alpha, "n": float(len(answer))})
 
 
 def _alpha(case: Case, rng: np.random.Generator) -> float:
@@ -73,16 +73,16 @@ def _targets(case: Case, truth: Truth, alpha: float) -> Iterator[tuple[Vector, f
 
 def _allowed(case: Case, at: Geometry, whole: Vector, solved: float) -> float:
     """The error that its own stages may cause, each solved to a relative error."""
-    kept, a, w = case.reading.dual_term, at.a, at.weights
+    dual_term, a, w = case.reading.dual_term, at.a, at.weights
     halved = replace(at, rho=at.rho / 2)
-    weights = 2 * float(np.linalg.norm(halved.estimate(halved.minimiser, dual_term=kept) - whole))
+    weights = 2 * float(np.linalg.norm(halved.estimate(halved.minimiser, dual_term=dual_term) - whole))
     delta = max(w.inner_tol, solved * (1 + float(np.linalg.norm(np.concatenate([at.y_star, at.lam])))))
-    of_pair = w.alpha_1 * (spectral_norm(a.g_xy) + spectral_norm(a.g_yy) * (kept in ("map", "both-maps")))
-    of_pair += spectral_norm(at.lam_to_estimate(dual_term=kept)) if len(at.lam) else 0.0
+    of_pair = w.alpha_1 * (spectral_norm(a.g_xy) + spectral_norm(a.g_yy) * (dual_term in ("map", "both-maps")))
+    of_pair += spectral_norm(at.lam_to_estimate(dual_term=dual_term)) if len(at.lam) else 0.0
     if case.reading.inner_stop == "distance":
         of_stop = delta * spectral_norm(at.E)
     else:
         terms = (a.g_xy.T @ at.x, a.g_yy @ at.y_star, a.g_y, a.B.T @ at.lam)
         left = max(at.alpha, solved * w.alpha_1 * sum(float(np.linalg.norm(term)) for term in terms))
         of_stop = left * spectral_norm(at.lagrangian.left_to_estimate)
-    return weights + delta * of_pair + of_stop + at.rounding(at.minimiser, dual_term=kept)
+    return weights + delta * of_pair + of_stop + at.rounding(at.minimiser, dual_term=dual_term)

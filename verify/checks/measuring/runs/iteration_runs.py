@@ -92,29 +92,29 @@ class _Sweep:
 
     @classmethod
     def of(cls, case: Case, iteration: LinearIteration) -> _Sweep:
-        start, made, calls, squares = float(np.linalg.norm(iteration.start)), [], [], []
+        start, samplers, calls, squares = float(np.linalg.norm(iteration.start)), [], [], []
         for steps in times(case):
             sized = sized_for(case, iteration, steps)
             mean, covariance = law_at(case, sized, steps)
             square = float(mean @ mean + np.trace(covariance))
             root = np.linalg.inv(np.linalg.cholesky(covariance))
             call = call_of(case, sized, steps)
-            made.append(error_sampler(case, call, SMALL, block=SWEEP_BLOCK, white=(mean, root)))
+            samplers.append(error_sampler(case, call, SMALL, block=SWEEP_BLOCK, white=(mean, root)))
             calls.append(steps / log(start / sqrt(square)) if constant_step(case) else float(steps))
             squares.append(square)
-        return cls(times(case), tuple(made), tuple(calls), tuple(squares))
+        return cls(times(case), tuple(samplers), tuple(calls), tuple(squares))
 
     def ratios(self, sizes: Sequence[int], look: int, error: float) -> tuple[list[SweepEstimate], Taken]:
         """Mean squares over the exact law's at a look, and the law that says least of them."""
-        found, laws = [], []
+        estimates, laws = [], []
         for sampler, calls, size in zip(self.samplers, self.calls, sizes, strict=True):
             moments = sampler.reach(size * EFFORT_STEP ** (look - 1))
             # An error that is not Gaussian is worth fewer degrees of freedom.
             laws.append(law_of_variance(moments, error, SIZES))
             width = len(moments.mean)
             dof = width * moments.count * laws[-1].worth
-            found.append(SweepEstimate({"steps": calls}, moments.mean_square / width, dof, samples=moments.count))
-        return found, min(laws, key=lambda taken: taken.worth)
+            estimates.append(SweepEstimate({"steps": calls}, moments.mean_square / width, dof, samples=moments.count))
+        return estimates, min(laws, key=lambda taken: taken.worth)
 
 
 def _rate_of_steps(

@@ -111,8 +111,8 @@ class Follower:
             raise SubjectFaultError(f"optimise asked the oracle {self.asked} times instead of T = {T}{runs}")
         off = self.off
         if path is not None:
-            kept = np.array(self._path)
-            off = max(off, float(np.linalg.norm(path[: len(kept)] - kept, axis=1).max()) / self.parameters.D)
+            iterates = np.array(self._path)
+            off = max(off, float(np.linalg.norm(path[: len(iterates)] - iterates, axis=1).max()) / self.parameters.D)
         quantity = "largest distance of a question from where the answers before it lead, in units of D"
         return compare(quantity, off, "==", 0.0, OFF, context={"questions": float(min(T, FOLLOWED))})
 

@@ -53,18 +53,18 @@ def record(
     case: Case, oracle: Oracle, x_0: Vector, parameters: OuterParameters, rng: np.random.Generator | None = None
 ) -> Recorded:
     """Run the subject's Algorithm 2 on an oracle that remembers; not to ask T times is the subject's fault."""
-    asked: list[Vector] = []
+    questions: list[Vector] = []
     told: list[Vector] = []
 
     def remembering(z: Vector) -> Vector:
         answer = oracle(z)
-        asked.append(np.array(z, dtype=np.float64))
+        questions.append(np.array(z, dtype=np.float64))
         told.append(answer)
         return answer
 
     follower = Follower(remembering, x_0[None], parameters)
     run = case.stages.optimise(follower, x_0, parameters, case.rng if rng is None else rng)
-    return Recorded(run, np.array(asked), np.array(told), parameters, follower.evidence(run.path))
+    return Recorded(run, np.array(questions), np.array(told), parameters, follower.evidence(run.path))
 
 
 def run_many(
@@ -87,17 +87,17 @@ TOWARDS = OuterParameters(goldstein_radius=0.2, epsilon=0.1, D=0.1, eta=1.0, M=1
 
 def uniform_point(case: Case) -> ComparisonEvidence:
     """Mean of ⟨∇F(z), Δ⟩ at the points the subject asks on a segment across a kink, against the change of F."""
-    asked: list[Vector] = []
+    points: list[Vector] = []
 
     def oracle(z: Vector) -> Vector:
-        asked.append(np.array(z))
+        points.append(np.array(z))
         return FUNCTION.gradient(z)
 
     runs = case.share.times(UNIFORM_RUNS)
     _, path = case.stages.optimise_runs(oracle, np.full((runs, 1), START), ACROSS, case.rng, keep_path=True)
     assert path is not None  # asked for
     # One run after another, or all at once: the second question of each.
-    z = asked[1] if len(asked) == ACROSS.T and len(asked[1]) == runs else np.array(asked[1::2]).reshape(-1, 1)
+    z = points[1] if len(points) == ACROSS.T and len(points[1]) == runs else np.array(points[1::2]).reshape(-1, 1)
     step = path[2] - path[1]
     inner = (FUNCTION.gradient(z[: len(step)]) * step).sum(axis=1)
     change = FUNCTION.value(path[2]) - FUNCTION.value(path[1])
