@@ -58,9 +58,9 @@ def _on_face(columns: Vector, bent: NDArray[np.intp], signs: NDArray[np.int_]) -
         return None
     vectors = np.linalg.svd(columns[:, free])[2]
     for row in vectors:
-        found = np.zeros(columns.shape[1])
-        found[free] = row if row[np.argmax(np.abs(row))] > 0 else -row
-        for at in (found, -found):
+        vector = np.zeros(columns.shape[1])
+        vector[free] = row if row[np.argmax(np.abs(row))] > 0 else -row
+        for at in (vector, -vector):
             if (at[bent] * signs >= -ON_A_FACE * (signs != 0)).all():
                 return at
     return None

@@ -35,17 +35,17 @@ class Axes:
 
     def new(self, old: Sequence[Fraction]) -> Numbers:
         """A point in new coordinates."""
-        found = [Fraction(0)] * len(self.order)
+        coordinates = [Fraction(0)] * len(self.order)
         for i, k in enumerate(self.order):
-            found[k] = (old[i] - self.origin[i]) / self.unit[i]
-        return tuple(found)
+            coordinates[k] = (old[i] - self.origin[i]) / self.unit[i]
+        return tuple(coordinates)
 
     def linear(self, form: Sequence[Fraction]) -> Numbers:
         """Coefficients of a linear form of the old coordinates, as one of the new."""
-        found = [Fraction(0)] * len(self.order)
+        coefficients = [Fraction(0)] * len(self.order)
         for i, k in enumerate(self.order):
-            found[k] = form[i] * self.unit[i]
-        return tuple(found)
+            coefficients[k] = form[i] * self.unit[i]
+        return tuple(coefficients)
 
 
 def in_other_coordinates(
@@ -82,10 +82,10 @@ def in_other_coordinates(
 
 def _both(matrix: Rows, rows: Axes, columns: Axes) -> list[Numbers]:
     """A bilinear form of old coordinates as one of new ones."""
-    found: list[Numbers] = [()] * len(rows.order)
+    form: list[Numbers] = [()] * len(rows.order)
     for i, k in enumerate(rows.order):
-        found[k] = tuple(rows.unit[i] * value for value in columns.linear(matrix[i]))
-    return found
+        form[k] = tuple(rows.unit[i] * value for value in columns.linear(matrix[i]))
+    return form
 
 
 def _times(matrix: Rows, vector: Sequence[Fraction]) -> Numbers:

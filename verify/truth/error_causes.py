@@ -79,8 +79,8 @@ class ErrorCauses:
 
     def formula(self, told: StageValues) -> Vector:
         """Line 6 at the stages told (n,)."""
-        found = estimate(self.setting, told.y, told.y_star, told.lam, told.rho)
-        return fractions(sum((column(_exact(part)) for part in found.values()), self._nothing))
+        terms = estimate(self.setting, told.y, told.y_star, told.lam, told.rho)
+        return fractions(sum((column(_exact(part)) for part in terms.values()), self._nothing))
 
     def parts(self, told: StageValues) -> dict[str, Vector]:
         """Line 6 at any stages less the gradient of F, by :data:`PARTS`, each (n,)."""
@@ -110,13 +110,13 @@ class ErrorCauses:
         right = self._minimised(lower.y_star, lower.lam, activation(s, lower.h, lower.lam))
         sums = [self._apart_from_dual(stages) for _, stages in corrected] + [self._apart_from_dual(right)]
         own = self._parts(right)
-        found = {
+        errors = {
             "formula": column(answer) - column(self.formula(told)),
             "dual": self._parts(told)["dual"],
             **{name: sums[k] - sums[k + 1] for k, (name, _) in enumerate(corrected)},
             **{name: own[name] for name in METHOD},
         }
-        return {name: fractions(found[name]) for name in CAUSES}
+        return {name: fractions(errors[name]) for name in CAUSES}
 
     @property
     def _nothing(self) -> fmpq_mat:
@@ -131,7 +131,7 @@ class ErrorCauses:
         off = fmpq_mat(len(told.rho), 1, [pull[i, 0] if i in lower.inactive else fmpq(0) for i in range(len(told.rho))])
         left = r.f_y + r.f_xy.transpose() * x + r.f_yy * y - r.B.transpose() * pull
         left = left + alpha_1 * (r.g_y + r.g_xy.transpose() * x + r.g_yy * y - r.B.transpose() * lam)
-        kept = alpha_1 * (r.A.transpose() * lam) if s.reading.dual_term == "frozen" else self._nothing
+        dual = alpha_1 * (r.A.transpose() * lam) if s.reading.dual_term == "frozen" else self._nothing
         return {
             "upper-level": r.f_xy * e + Y.transpose() * (r.f_yy * e),
             "rows": alpha_1 * (self.Lam.transpose() * (r.B * e)),
@@ -139,7 +139,7 @@ class ErrorCauses:
             "multipliers": -alpha_1 * (across * (lam - column(lower.lam))),
             "solution": -alpha_1 * (r.g_xy * (y_star - column(lower.y_star))),
             "inactive-rows": (r.A.transpose() - across) * off,
-            "dual": kept,
+            "dual": dual,
         }
 
     def _apart_from_dual(self, told: StageValues) -> fmpq_mat:

@@ -96,11 +96,11 @@ class Lagrangian(Generic[M]):
         cancelled: M = self.E @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
         if dual_term == "cancelled":
             return cancelled
-        kept: M = cancelled + self.alpha_1 * b.A.T
+        derivative: M = cancelled + self.alpha_1 * b.A.T
         if dual_term == "both-maps":
             through_h = self.alpha_1 * (self._solution_maps[1].T @ b.B)
-            kept = kept - through_h @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
-        return kept
+            derivative = derivative - through_h @ self.ring.solve(self.H, self.alpha_1 * b.B.T)
+        return derivative
 
     def gradient_y(self, y: M) -> M:
         """Gradient in y, shape (m,)."""
@@ -152,8 +152,8 @@ class Lagrangian(Generic[M]):
         """Line 6 in expectation: the gradient in x, the dual part only if asked for; shape (n,)."""
         terms = self.terms(y, h, "frozen" if dual_term == "cancelled" else dual_term)
         cancelled: M = terms["f"] + terms["g_difference"] + terms["penalty"]
-        kept: M = cancelled + terms["dual"]
-        return cancelled if dual_term == "cancelled" else kept
+        whole: M = cancelled + terms["dual"]
+        return cancelled if dual_term == "cancelled" else whole
 
 
 RINGS = 4

@@ -149,9 +149,9 @@ def best_constant(iteration: LinearIteration, steps: int) -> tuple[float, Linear
     grid = np.linspace(math.log(1e-6), math.log(1.9), 60)
     best = float(min(grid, key=reached))
     width = float(grid[1] - grid[0])
-    found = minimize_scalar(reached, bounds=(best - width, min(best + width, grid[-1])), method="bounded",
+    minimum = minimize_scalar(reached, bounds=(best - width, min(best + width, grid[-1])), method="bounded",
                             options={"xatol": 1e-6})  # fmt: skip
-    return math.exp(float(found.fun)), iteration.sized(math.exp(float(found.x)))
+    return math.exp(float(minimum.fun)), iteration.sized(math.exp(float(minimum.x)))
 
 
 def mean_square(mean: Vector, covariance: Vector) -> float:
@@ -202,6 +202,6 @@ def _best_radius(
     for size in (0.5, 0.1, 0.02):
         simplex = best + size * np.array([[0, 0], [1, 0], [0, 1]])
         options: Any = {"initial_simplex": simplex, "xatol": 1e-7, "fatol": 1e-9, "maxiter": 200}
-        found = minimize(radius, best, method="Nelder-Mead", options=options)
-        best = np.asarray(found.x, dtype=np.float64)
+        minimum = minimize(radius, best, method="Nelder-Mead", options=options)
+        best = np.asarray(minimum.x, dtype=np.float64)
     return radius(best), scale_y * math.exp(best[0]), scale_lam * math.exp(best[1])

@@ -119,5 +119,5 @@ def multiplier_slope(problem: Quadratic, x: Sequence[Number]) -> tuple[Vector, .
     pull = matrix(problem.g.yy) * fmpq_mat([[column([v])[0, 0] for v in row] for row in J])
     pull = pull + matrix(problem.g.xy).transpose()
     solved = (B_S * B_S.transpose()).solve(B_S * pull)
-    found = {i: tuple(fraction(value) for value in row) for i, row in zip(S, solved.tolist(), strict=True)}
-    return tuple(found.get(i, zero) for i in range(problem.p))
+    slopes = {i: tuple(fraction(value) for value in row) for i, row in zip(S, solved.tolist(), strict=True)}
+    return tuple(slopes.get(i, zero) for i in range(problem.p))

@@ -161,8 +161,8 @@ def estimate(
 
 def _lagrangian(setting: ExactSetting, y_star: Vector, lam: Vector, rho: Vector) -> Lagrangian[Flint]:
     a_1, a_2 = (rational(setting.alpha**power) for power in (-2, -4))
-    made = Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
-    return replace(made, maps=lambda: solution_maps_over(RATIONALS, setting.problem, setting.x))
+    lagrangian = Lagrangian.of(RATIONALS, setting.problem, setting.x, (a_1, a_2), (y_star, lam, rho))
+    return replace(lagrangian, maps=lambda: solution_maps_over(RATIONALS, setting.problem, setting.x))
 
 
 def _clip(value: Fraction) -> Fraction:

@@ -32,12 +32,12 @@ def strata_of(instance: Instance) -> frozenset[Stratum]:
     if isinstance(instance.problem, Holder):
         raise InvalidInputError("instance", "must be quadratic", instance.name)
     problem = quadratic_of(instance.problem)
-    found: set[Stratum] = {"A-zero" if problem.constraints.A.is_zero else "A-nonzero"}
+    strata: set[Stratum] = {"A-zero" if problem.constraints.A.is_zero else "A-nonzero"}
     try:
         lower = lower_level.solve(problem, instance.x)
     except InfeasibleLowerLevelError:
-        return frozenset(found | {"infeasible"})
-    return frozenset(found | _rows(problem) | _active(lower) | _curvature(problem, lower))
+        return frozenset(strata | {"infeasible"})
+    return frozenset(strata | _rows(problem) | _active(lower) | _curvature(problem, lower))
 
 
 @lru_cache(maxsize=4096)
@@ -51,17 +51,17 @@ def _rows(problem: Quadratic) -> set[Stratum]:
     along_axes = all(sorted(map(abs, row))[:-1] == [0] * (problem.m - 1) for row in rows)
     units = [[Fraction(sign * (i == j)) for j in range(problem.m)] for sign in (1, -1) for i in range(problem.m)]
     fixed = problem.constraints.A.is_zero
-    found: set[Stratum] = set() if fixed and along_axes else {"general-rows"}
-    return found | ({"box"} if fixed and rows == units else set())
+    strata: set[Stratum] = set() if fixed and along_axes else {"general-rows"}
+    return strata | ({"box"} if fixed and rows == units else set())
 
 
 def _active(lower: lower_level.ExactLowerLevel) -> set[Stratum]:
-    found: set[Stratum] = {"inactive-row"} if lower.inactive else set()
+    strata: set[Stratum] = {"inactive-row"} if lower.inactive else set()
     if not lower.licq:
-        return found | {"licq-fails", _counted(lower)}
+        return strata | {"licq-fails", _counted(lower)}
     if lower.weakly_active:
-        return found | {"weakly-active"}
-    return found | {"strictly-complementary", _counted(lower)}
+        return strata | {"weakly-active"}
+    return strata | {"strictly-complementary", _counted(lower)}
 
 
 def _counted(lower: lower_level.ExactLowerLevel) -> Stratum:
@@ -70,13 +70,13 @@ def _counted(lower: lower_level.ExactLowerLevel) -> Stratum:
 
 
 def _curvature(problem: Quadratic, lower: lower_level.ExactLowerLevel) -> set[Stratum]:
-    found: set[Stratum] = set() if is_positive_semidefinite(matrix(problem.f.yy)) else {"indefinite-f-yy"}
+    strata: set[Stratum] = set() if is_positive_semidefinite(matrix(problem.f.yy)) else {"indefinite-f-yy"}
     if float(np.linalg.cond(problem.arrays.g_yy)) > ILL_CONDITIONED:
-        found.add("ill-conditioned")
+        strata.add("ill-conditioned")
     active = list(lower.active)
     if active and lower.licq and np.linalg.svd(problem.arrays.B[active])[1].min() < NEARLY_DEPENDENT:
-        found.add("rows-nearly-dependent")
-    return found
+        strata.add("rows-nearly-dependent")
+    return strata
 
 
 def is_positive_semidefinite(symmetric: fmpq_mat) -> bool:

@@ -29,10 +29,10 @@ def kept(size: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 known[key] = weakref.ref(problem, lambda _: known.pop(key, None)), {}
             answers = known[key][1]
             if rest not in answers:
-                made = function(*args, **kwargs)
+                value = function(*args, **kwargs)
                 if len(answers) >= size:
                     answers.clear()
-                answers[rest] = made
+                answers[rest] = value
             return answers[rest]
 
         return answer

@@ -49,7 +49,7 @@ class Product:
         """The constant, alpha's power, and each polynomial with its power."""
         if not self.element:
             return Fraction(0), 0, ()
-        constant, exponent, found = Fraction(1), 0, []
+        constant, exponent, powers = Fraction(1), 0, []
         for part, sign in ((self.element.numer, 1), (self.element.denom, -1)):
             content, factors = _factored(part)
             constant *= content**sign
@@ -57,8 +57,8 @@ class Product:
                 if len(polynomial) == 1:
                     exponent += sign * power * max(polynomial)
                 else:
-                    found.append((polynomial, sign * power))
-        return constant, exponent, tuple(found)
+                    powers.append((polynomial, sign * power))
+        return constant, exponent, tuple(powers)
 
     def __call__(self, alpha: Fraction) -> Fraction:
         constant, exponent, factors = self.factors
@@ -72,15 +72,15 @@ class Product:
         if not self.element:
             return {}
         top, bottom = _coefficients(self.element.numer), _coefficients(self.element.denom)
-        base, found = min(bottom), dict[int, Fraction]()
+        base, coefficients = min(bottom), dict[int, Fraction]()
         for power in range(min(top), max(top) + terms * max(bottom) + 1):
             rest = top.get(power, Fraction(0))
-            rest -= sum((value * bottom.get(power - k, 0) for k, value in found.items()), Fraction(0))
+            rest -= sum((value * bottom.get(power - k, 0) for k, value in coefficients.items()), Fraction(0))
             if rest:
-                found[power - base] = rest / bottom[base]
-            if len(found) == terms:
+                coefficients[power - base] = rest / bottom[base]
+            if len(coefficients) == terms:
                 break
-        return found
+        return coefficients
 
     def printed(self, *, root: bool = False) -> Text:
         """The product, or its positive square root."""
@@ -110,13 +110,13 @@ def _factored(part: Any) -> tuple[Fraction, list[tuple[Polynomial, int]]]:
     in_u = Poly.from_dict({(k[0] // step,): value for k, value in terms}, Symbol("u"), domain="QQ")
     content, factors = in_u.factor_list()
     constant = Fraction(int(content.p), int(content.q))
-    found: list[tuple[Polynomial, int]] = []
+    powers: list[tuple[Polynomial, int]] = []
     for factor, multiplicity in factors:
         polynomial = {step * k[0]: int(value) for k, value in reversed(factor.terms())}
         if next(iter(polynomial.values())) < 0:
             polynomial, constant = {k: -value for k, value in polynomial.items()}, constant * (-1) ** multiplicity
-        found.append((polynomial, multiplicity))
-    return constant, found
+        powers.append((polynomial, multiplicity))
+    return constant, powers
 
 
 def _product(constant: Fraction, exponent: int, factors: Sequence[tuple[Polynomial, int]], *, root: bool) -> Text:

@@ -216,12 +216,12 @@ def solve(matrix: RationalVector, right: RationalVector) -> RationalVector:
                 raise InvalidInputError("problem", "must give a penalty Lagrangian with a unique stationary point")
         at = -at if at > 0 else 1 - at
     determinant, *adjugate = (part(monomial(step)) for part in interpolate(points, values))
-    found = [fmpq_poly([])] * (size * right.width)
+    numerators = [fmpq_poly([])] * (size * right.width)
     for i in range(size):
         for j, power in enumerate(power for power in sides for _ in range(right.width)):
             entry = i * right.width + j % right.width
-            found[entry] += adjugate[i * together.ncols() + j].left_shift(power) * matrix.denominator
-    return RationalVector(tuple(found), determinant * right.denominator, right.width).reduced()
+            numerators[entry] += adjugate[i * together.ncols() + j].left_shift(power) * matrix.denominator
+    return RationalVector(tuple(numerators), determinant * right.denominator, right.width).reduced()
 
 
 def _coefficient(matrix: RationalVector, power: int) -> fmpq_mat:

@@ -95,8 +95,8 @@ def fractions(values: fmpq_mat) -> Vector:
 
 def select(values: fmpq_mat, rows: Sequence[int], columns: Sequence[int] | None = None) -> fmpq_mat:
     """The given rows (and columns) of a matrix; either may be empty."""
-    kept = range(values.ncols()) if columns is None else columns
-    return fmpq_mat(len(rows), len(kept), [values[i, j] for i in rows for j in kept])
+    chosen = range(values.ncols()) if columns is None else columns
+    return fmpq_mat(len(rows), len(chosen), [values[i, j] for i in rows for j in chosen])
 
 
 def beside(*parts: fmpq_mat) -> fmpq_mat:

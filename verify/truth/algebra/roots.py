@@ -28,7 +28,7 @@ def isolate(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> list[tuple[
     A root met exactly is returned as an interval of width zero; every other interval is open.
     """
     free = square_free(polynomial)
-    found: list[tuple[Fraction, Fraction]] = []
+    intervals: list[tuple[Fraction, Fraction]] = []
     pending = [(low, high)]
     while pending:
         a, b = pending.pop()
@@ -36,13 +36,13 @@ def isolate(polynomial: fmpq_poly, low: Fraction, high: Fraction) -> list[tuple[
         if variations == 0:
             continue
         if variations == 1:
-            found.append((a, b))
+            intervals.append((a, b))
             continue
         middle = (a + b) / 2
         if free(rational(middle)) == 0:
-            found.append((middle, middle))
+            intervals.append((middle, middle))
         pending += [(a, middle), (middle, b)]
-    return sorted(found)
+    return sorted(intervals)
 
 
 def refine(polynomial: fmpq_poly, interval: tuple[Fraction, Fraction], width: Fraction) -> tuple[Fraction, Fraction]:
@@ -52,12 +52,12 @@ def refine(polynomial: fmpq_poly, interval: tuple[Fraction, Fraction], width: Fr
     beyond = free(rational(b))
     while b - a > width:
         middle = (a + b) / 2
-        found = free(rational(middle))
-        if found == 0:
+        at_middle = free(rational(middle))
+        if at_middle == 0:
             return middle, middle
         # A simple root changes the sign; where the upper end is one itself, its sign says nothing.
-        below = sign_variations(free, a, middle) == 1 if beyond == 0 else (found > 0) == (beyond > 0)
-        (a, b), beyond = ((a, middle), found) if below else ((middle, b), beyond)
+        below = sign_variations(free, a, middle) == 1 if beyond == 0 else (at_middle > 0) == (beyond > 0)
+        (a, b), beyond = ((a, middle), at_middle) if below else ((middle, b), beyond)
     return a, b
 
 

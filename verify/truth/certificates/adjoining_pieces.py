@@ -36,7 +36,7 @@ def limits_of_gradients(data: PlainProblem, y_star: Sequence[Fraction]) -> set[t
     One vector where F is differentiable. With more than :data:`MOST_OPTIONAL` degenerate rows some may be left out.
     """
     active = [i for i, value in enumerate(data.h(y_star)) if value == 0]
-    slope, found = data.grad_y_g(y_star), set()
+    slope, gradients = data.grad_y_g(y_star), set()
     necessary, optional = _necessary(data, active, slope)
     for size in range(len(optional) + 1):
         for extra in itertools.combinations(optional[:MOST_OPTIONAL], size):
@@ -47,8 +47,8 @@ def limits_of_gradients(data: PlainProblem, y_star: Sequence[Fraction]) -> set[t
             moved = _derivatives(data, S)
             if _is_full_dimensional(_edges(data, S, active, lam, moved)):
                 J = moved[: len(y_star)]
-                found.add(tuple(add(data.grad_x_f(y_star), apply(transpose(J), data.grad_y_f(y_star)))))
-    return found
+                gradients.add(tuple(add(data.grad_x_f(y_star), apply(transpose(J), data.grad_y_f(y_star)))))
+    return gradients
 
 
 def _necessary(data: PlainProblem, active: list[int], slope: Vector) -> tuple[list[int], list[int]]:

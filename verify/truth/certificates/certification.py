@@ -183,13 +183,13 @@ def _extreme(ratio: _Ratio, v_0: Fraction, side: Side, precision: Fraction) -> t
     for _ in range(_MAX_ROUNDS):
         level = _moved(best, side, precision)
         excess = ratio.excess(level, side)
-        found = [] if excess.is_zero() else roots.isolate(excess, Fraction(0), v_0)
-        if not found:
+        intervals = [] if excess.is_zero() else roots.isolate(excess, Fraction(0), v_0)
+        if not intervals:
             return best, at
         # The ratio passes the level between roots: go on from the best point met there.
-        edges = [Fraction(0), *(edge for interval in found for edge in interval), v_0]
+        edges = [Fraction(0), *(edge for interval in intervals for edge in interval), v_0]
         probes = [(a + b) / 2 for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        probes += [(a + b) / 2 for a, b in found]
+        probes += [(a + b) / 2 for a, b in intervals]
         value, where = better((ratio(probe), probe) for probe in probes if probe > 0)
         if better(value, level) == level:
             return best, at

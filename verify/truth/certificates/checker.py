@@ -114,8 +114,8 @@ def _check_convexity(certificate: Certificate, data: PlainProblem, premise: Conv
     if not any(premise.determinant) or len(premise.determinant) > 2 * size + 1:
         raise RejectedCertificateError(part, "must have the determinant's degree")
     for u in range(-size, size + 1):
-        found = poly.determinant(data.scaled_hessian(Fraction(u), premise.rho, premise.modulus))
-        if found != poly.evaluate(premise.determinant, Fraction(u)):
+        determinant = poly.determinant(data.scaled_hessian(Fraction(u), premise.rho, premise.modulus))
+        if determinant != poly.evaluate(premise.determinant, Fraction(u)):
             raise RejectedCertificateError(part, f"must be the determinant; it is not at alpha^2 = {u}")
     if not _is_positive_definite(data.scaled_hessian(end, premise.rho, premise.modulus)):
         raise RejectedCertificateError(part, "must be positive definite at alpha_0")
@@ -264,10 +264,10 @@ class _Evaluation:
         return add(lam, self._errors(self.certificate.scenario.lam_error, len(lam))) if which.inexact else lam
 
     def _stationary(self, which: _Minimiser, gradient: Vector) -> Vector:
-        found = self.data.stationary_point(self.u, self._lam(which), which.rho, gradient)
-        if found is None:
+        minimiser = self.data.stationary_point(self.u, self._lam(which), which.rho, gradient)
+        if minimiser is None:
             raise ZeroDivisionError
-        return found
+        return minimiser
 
     def _errors(self, errors: Sequence[Error], size: int) -> Vector:
         total = [ZERO] * size

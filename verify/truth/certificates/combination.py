@@ -82,7 +82,7 @@ def _order(polynomial: Polynomial) -> int | None:
 
 def _limit(certificate: Certificate) -> list[float]:
     """The column's limit at 0, infinite nowhere: the bound holds."""
-    found = leading(certificate)
-    if found is None or found[0] != certificate.exponent:
+    head = leading(certificate)
+    if head is None or head[0] != certificate.exponent:
         return [0.0] * len(certificate.numerators)
-    return [float(value) for value in found[1]]
+    return [float(value) for value in head[1]]

@@ -113,12 +113,12 @@ def solve(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> li
         _eliminate(rows, k, previous)
         previous = rows[k][k]
     # The last pivot is the determinant up to its sign: by Cramer's rule it is a denominator of the whole solution.
-    found = [0] * size
+    numerators = [0] * size
     for i in range(size - 1, -1, -1):
         row = rows[i]
-        tail = sum(row[j] * found[j] for j in range(i + 1, size))
-        found[i] = (previous * row[size] - tail) // row[i]
-    return [Fraction(value, previous) for value in found]
+        tail = sum(row[j] * numerators[j] for j in range(i + 1, size))
+        numerators[i] = (previous * row[size] - tail) // row[i]
+    return [Fraction(value, previous) for value in numerators]
 
 
 def determinant(matrix: Sequence[Sequence[Fraction]]) -> Fraction:

@@ -162,11 +162,11 @@ class PlainProblem:
             saddle = stationary + [[*self.B[i], *([ZERO] * len(active))] for i in active]
             of_y, of_lam = [], []
             for j in range(n):
-                found = solve(saddle, [*(-value for value in self.g_xy[j]), *(self.A[i][j] for i in active)])
-                if found is None:
+                derivative = solve(saddle, [*(-value for value in self.g_xy[j]), *(self.A[i][j] for i in active)])
+                if derivative is None:
                     raise ZeroDivisionError
-                on_rows = dict(zip(active, found[m:], strict=True))
-                of_y.append(found[:m])
+                on_rows = dict(zip(active, derivative[m:], strict=True))
+                of_y.append(derivative[:m])
                 of_lam.append([on_rows.get(i, ZERO) for i in range(p)])
             self._maps[active] = of_y, of_lam
         return self._maps[active]

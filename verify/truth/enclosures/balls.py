@@ -88,9 +88,9 @@ def solve(problem: Quadratic, x: Sequence[Number], precision: int = PRECISION) -
     """
     at = point(x, problem.n, "x")
     with ctx.workprec(precision):
-        found = _solve(problem, at)
-    if found.decided:
-        return found
+        lower = _solve(problem, at)
+    if lower.decided:
+        return lower
     with ctx.workprec(2 * precision):
         return _solve(problem, at)
 

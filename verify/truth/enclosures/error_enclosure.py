@@ -74,19 +74,20 @@ def enclose(problem: Quadratic, x: Sequence[Number], made: Estimated) -> ErrorEn
     Source: the derivation above; nothing of the reference solver.
     """
     at = point(x, problem.n, "x")
-    found = balls.solve(problem, at)
-    if not found.decided:
-        return ErrorEnclosure(0.0, float("inf"), {}, found.active, found.undecided)
+    lower = balls.solve(problem, at)
+    if not lower.decided:
+        return ErrorEnclosure(0.0, float("inf"), {}, lower.active, lower.undecided)
     with ctx.workprec(2 * PRECISION):
-        return _enclosed(problem, arb_mat(column(at)), made, found)
+        return _enclosed(problem, arb_mat(column(at)), made, lower)
 
 
-def _enclosed(problem: Quadratic, x: arb_mat, made: Estimated, found: balls.BallLowerLevel) -> ErrorEnclosure:
-    r, I, m, p = Blocks.of(problem, balls.ball_matrix), found.active, problem.m, problem.p  # noqa: E741  # the letter
+def _enclosed(problem: Quadratic, x: arb_mat, answer: Estimated, lower: balls.BallLowerLevel) -> ErrorEnclosure:
+    r, I, m, p = Blocks.of(problem, balls.ball_matrix), lower.active, problem.m, problem.p  # noqa: E741  # the letter
     star, w, lam, rho = (
-        _column(getattr(made, name), size, name) for name, size in (("y_star", m), ("shift", m), ("lam", p), ("rho", p))
+        _column(getattr(answer, name), size, name)
+        for name, size in (("y_star", m), ("shift", m), ("lam", p), ("rho", p))
     )
-    alpha = arb(rational(Fraction(made.alpha)))
+    alpha = arb(rational(Fraction(answer.alpha)))
     alpha_1, alpha_2 = 1 / alpha**2, 1 / alpha**4
     system = balls.saddle_system(problem, r, I)
     B_I, A_I = row_block(r.B, I), row_block(r.A, I)
@@ -100,17 +101,17 @@ def _enclosed(problem: Quadratic, x: arb_mat, made: Estimated, found: balls.Ball
     h = r.A * x - r.B * y - r.b
     weighted = arb_mat(p, 1, [alpha_2 * a * b for a, b in zip(rho.entries(), h.entries(), strict=True)])
     off = arb_mat(p, 1, [arb(0) if i in I else value for i, value in enumerate(weighted.entries())])
-    e = y - _enclosure(found.y_star)
+    e = y - _enclosure(lower.y_star)
     grad_y_f = r.f_y + r.f_xy.transpose() * x + r.f_yy * y
     left = grad_y_f + alpha_1 * (r.g_yy * w) - r.B.transpose() * weighted
     none_y, none_rows = arb_mat(m, 1), arb_mat(len(I), 1)
     dual = arb_mat(problem.n, 1)
-    if made.dual_term != "cancelled":
+    if answer.dual_term != "cancelled":
         dual = alpha_1 * (r.A.transpose() * lam)
-    if made.dual_term in ("map", "both-maps"):
+    if answer.dual_term in ("map", "both-maps"):
         slope = r.g_y + r.g_xy.transpose() * x + r.g_yy * star
         dual = dual - mapped(alpha_1 * slope, none_rows)
-    if made.dual_term == "both-maps":
+    if answer.dual_term == "both-maps":
         dual = dual + mapped(none_y, alpha_1 * row_block(h, I))
     parts = {
         "upper-level": r.f_xy * e + mapped(r.f_yy * e, none_rows),
@@ -120,11 +121,11 @@ def _enclosed(problem: Quadratic, x: arb_mat, made: Estimated, found: balls.Ball
         "dual": dual,
     }
     total = sum(parts.values(), arb_mat(problem.n, 1))
-    if made.estimate is not None:
-        estimate = _column(made.estimate, problem.n, "estimate")
+    if answer.estimate is not None:
+        estimate = _column(answer.estimate, problem.n, "estimate")
         formula = r.f_x + r.f_xx * x + r.f_xy * y + alpha_1 * (r.g_xy * w) + r.A.transpose() * weighted + dual
         parts["rounding"] = estimate - formula
-        total = estimate - _enclosure(found.hypergradient)
+        total = estimate - _enclosure(lower.hypergradient)
     # The square of a ball around 0 reaches below 0, where it has no root.
     squared = sum((value * value for value in total.entries()), arb(0))
     least, most = squared.abs_lower().sqrt(), squared.abs_upper().sqrt()

@@ -87,23 +87,23 @@ def solve_any(problem: Quadratic, x: Sequence[Number]) -> Truth:
     """
     at = point(x, problem.n, "x")
     if problem.n + problem.m + problem.p > MAX_RATIONAL:
-        found = balls.solve(problem, at)
-        if found.decided:
-            return _from_balls(found)
+        enclosed = balls.solve(problem, at)
+        if enclosed.decided:
+            return _from_balls(enclosed)
     return from_rationals(problem, at, lower_level.solve(problem, at))
 
 
-def _from_balls(found: balls.BallLowerLevel) -> Truth:
+def _from_balls(enclosed: balls.BallLowerLevel) -> Truth:
     return Truth(
-        y_star=found.y_star.mid,
-        lam=found.lam.mid,
-        hypergradient=found.hypergradient.mid,
+        y_star=enclosed.y_star.mid,
+        lam=enclosed.lam.mid,
+        hypergradient=enclosed.hypergradient.mid,
         kink_gradients=(),
-        strictly_active=found.active,
+        strictly_active=enclosed.active,
         weakly_active=(),
         # The saddle system was solved rigorously, so it is regular, so the rows held as equations are independent.
         licq=True,
-        error=max(part.error for part in (found.y_star, found.lam, found.hypergradient)),
+        error=max(part.error for part in (enclosed.y_star, enclosed.lam, enclosed.hypergradient)),
         method="balls",
     )
 

@@ -63,8 +63,8 @@ class DerivedForm:
     @cached_property
     def printed(self) -> Printed:
         """The norm after its vector where there is room, the norm alone, or its first two terms or one."""
-        asked = self.square if self.norm else self.entries[0]
-        shown = asked.printed(root=self.norm)
+        quantity = self.square if self.norm else self.entries[0]
+        shown = quantity.printed(root=self.norm)
         whole = [(shown.plain, shown.latex)]
         vector = [entry.printed() for entry in self.entries]
         if self.norm and vector != [shown]:
@@ -76,7 +76,7 @@ class DerivedForm:
         for text, latex in whole:
             if len(text) <= LONGEST:
                 return Printed(text, latex, whole=True)
-        two, one = (asked.first_terms(count, root=self.norm) for count in (2, 1))
+        two, one = (quantity.first_terms(count, root=self.norm) for count in (2, 1))
         begun = two if len(two.plain) <= LONGEST else one
         return Printed(begun.plain, begun.latex, whole=False)
 

@@ -40,8 +40,8 @@ def response(
         case "gradient_error":
             return plain.left_to_estimate
         case "lam_error":
-            kept = [int(rows is None or i in rows) for i in range(family.problem.p)]
-            return plain.lam_to_estimate(scenario.dual_term) @ FUNCTIONS.diagonal(kept)
+            selector = [int(rows is None or i in rows) for i in range(family.problem.p)]
+            return plain.lam_to_estimate(scenario.dual_term) @ FUNCTIONS.diagonal(selector)
         case "y_star_error":
             # The minimiser does not depend on it while the activation stays as it is.
             return plain.blocks.g_xy.times(-1, -2)

@@ -80,7 +80,7 @@ def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Piece
         complementarity.solve(maps.W, maps.slope * centre + maps.offset)
     except InfeasibleLowerLevelError as error:
         raise InvalidInputError(error.argument, error.rule, ", ".join(map(str, x))) from None
-    found: dict[tuple[fmpq, ...], PieceCell] = {}
+    cells: dict[tuple[fmpq, ...], PieceCell] = {}
     for count, S in enumerate(_independent_row_sets(maps, centre, radius)):
         if count >= MAX_ROW_SETS:
             raise TooManyCellsError("problem", f"must have at most {MAX_ROW_SETS} independent row sets", problem.p)
@@ -88,8 +88,8 @@ def cells_in_ball(problem: Quadratic, x: Vector, radius: Fraction) -> list[Piece
         if cell is not None:
             # Dependent rows name one piece several times.
             key = tuple(cell.H.entries()) + tuple(cell.c.entries()) + tuple(cell.M.entries())
-            found.setdefault(key, cell)
-    return list(found.values())
+            cells.setdefault(key, cell)
+    return list(cells.values())
 
 
 class _Maps:
@@ -226,18 +226,18 @@ def interior_point(M: fmpq_mat, q: fmpq_mat, nearest: Vector, centre: Vector, ra
     norms = np.linalg.norm(slopes, axis=1)
     # Largest margin t around nearest + radius d with |d| <= 2: the cell is convex, so its interior reaches there.
     n, unit = M.ncols(), float(radius)
-    found = linprog(
+    solution = linprog(
         np.r_[np.zeros(n), -1.0],
         A_ub=np.c_[slopes / norms[:, None], np.ones(len(slack))],
         b_ub=slack / norms / unit,
         bounds=[(-2.0, 2.0)] * n + [(None, 2.0)],
         method="highs",
     )
-    if found.x is not None:
-        candidate = tuple(v + radius * Fraction(float(d)) for v, d in zip(nearest, found.x[:n], strict=True))
+    if solution.x is not None:
+        candidate = tuple(v + radius * Fraction(float(d)) for v, d in zip(nearest, solution.x[:n], strict=True))
         if all(value > 0 for value in (q - M * column(candidate)).entries()):
             return Interior(empty=False, point=_into_ball(candidate, nearest, centre, radius))
-        if _proves_empty(M, q, -np.asarray(found.ineqlin.marginals) / norms):
+        if _proves_empty(M, q, -np.asarray(solution.ineqlin.marginals) / norms):
             return Interior(empty=True, point=None)
     return Interior(empty=False, point=None)
 

@@ -89,7 +89,7 @@ def distance(
 
 def _on_a_line(cells: list[PieceCell], x: Fraction, delta: Fraction, rays: Rays) -> GoldsteinDistance:
     """On an interval each piece's gradient is monotone, so its extremes are attained at ends of cell and ball."""
-    found: list[tuple[Fraction, Fraction]] = []
+    slopes: list[tuple[Fraction, Fraction]] = []
     for cell in cells:
         low, high = x - delta, x + delta
         for i in range(cell.M.nrows()):
@@ -98,8 +98,8 @@ def _on_a_line(cells: list[PieceCell], x: Fraction, delta: Fraction, rays: Rays)
                 high = min(high, bound / slope)
             elif slope < 0:
                 low = max(low, bound / slope)
-        found += [(cell.gradient((z,))[0], z) for z in (low, high)]
-    (least_g, z_low), (most_g, z_high) = min(found), max(found)
+        slopes += [(cell.gradient((z,))[0], z) for z in (low, high)]
+    (least_g, z_low), (most_g, z_high) = min(slopes), max(slopes)
     # A ray +1 (x at the upper end of X) can cancel negative gradients, a ray -1 positive ones.
     down = Fraction(0) if 0 in rays.down else max(least_g, Fraction(0))
     up = Fraction(0) if 0 in rays.up else max(-most_g, Fraction(0))
@@ -152,12 +152,12 @@ def _by_cells(cells: list[PieceCell], x: Vector, delta: Fraction, rays: Rays, to
         matrix = np.vstack([matrix, *([float(v) for v in gradient] for _, gradient in fresh)])
     upper_bound = root_above(best_upper)
     weights, support = best_support
-    kept = [(w, pair) for w, pair in zip(weights, support, strict=True) if w > 0]
+    support_pairs = [(w, pair) for w, pair in zip(weights, support, strict=True) if w > 0]
     exact = upper_bound if upper_bound == best_lower else None
     return GoldsteinDistance(
         lower=double_below(best_lower), upper=double_above(upper_bound), certified=True, method="cells", exact=exact,
-        points=tuple(pair[0] for _, pair in kept), gradients=_floats([pair[1] for _, pair in kept]),
-        weights=tuple(float(w) for w, _ in kept), direction=tuple(best_direction.tolist()), cells=len(cells),
+        points=tuple(pair[0] for _, pair in support_pairs), gradients=_floats([pair[1] for _, pair in support_pairs]),
+        weights=tuple(float(w) for w, _ in support_pairs), direction=tuple(best_direction.tolist()), cells=len(cells),
     )  # fmt: skip
 
 

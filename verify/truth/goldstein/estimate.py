@@ -121,8 +121,8 @@ class Pieces:
         J, r = self.Y + self.Z[:, rows] @ lam_slope, self.y_0 + self.Z[:, rows] @ lam_offset
         H = a.f_xx + a.f_xy @ J + J.T @ a.f_xy.T + J.T @ a.f_yy @ J
         c = a.f_x + a.f_xy @ r + J.T @ (a.f_y + a.f_yy @ r)
-        kept = np.linalg.norm(M, axis=1) > 1e-12
-        return GradientPiece(M[kept], q[kept], (H + H.T) / 2, c)
+        nonzero = np.linalg.norm(M, axis=1) > 1e-12
+        return GradientPiece(M[nonzero], q[nonzero], (H + H.T) / 2, c)
 
 
 def estimate(
@@ -152,8 +152,8 @@ def estimate(
         candidates: list[Seen] = []
         component = np.inf
         for S, piece in list(pieces.known.items()):
-            found, least_here = _lowest(pieces, S, piece, p, centre, r)
-            candidates += found
+            lowest_points, least_here = _lowest(pieces, S, piece, p, centre, r)
+            candidates += lowest_points
             component = min(component, least_here)
         fresh = _improving(candidates, p, tolerance)
         if not fresh and len(pieces.known) == seen:
@@ -165,13 +165,13 @@ def estimate(
         points += [z for z, _ in fresh]
         gradients += [gradient for _, gradient in fresh]
     weights, _ = shortest(np.array(gradients), rays)
-    kept = [i for i in range(len(points)) if weights[i] > 1e-12]
-    share = weights[kept] / weights[kept].sum()
+    support = [i for i in range(len(points)) if weights[i] > 1e-12]
+    share = weights[support] / weights[support].sum()
     enclosed = problem if problem.n + problem.m + problem.p <= proven_size else None
-    upper, used = _enclosed(enclosed, [points[i] for i in kept], [gradients[i] for i in kept], share, rays)
+    upper, used = _enclosed(enclosed, [points[i] for i in support], [gradients[i] for i in support], share, rays)
     return GoldsteinDistance(
         lower=min(lower, upper), upper=upper, certified=False, method="bundle", exact=None,
-        points=tuple(tuple(Fraction(float(v)) for v in points[i]) for i in kept),
+        points=tuple(tuple(Fraction(float(v)) for v in points[i]) for i in support),
         gradients=tuple(tuple(g.tolist()) for g in used),
         weights=tuple(share.tolist()), direction=tuple(direction.tolist()), cells=len(pieces.known),
     )  # fmt: skip
@@ -204,18 +204,18 @@ def _lowest(
     if len(centre) > MAX_CUT_DIMENSION:
         return [(across, pieces.gradient(across))], float((piece.H @ across + piece.c) @ p)
     z, w = least(a, piece.M, piece.q, centre, r, witness)
-    found = [(across, pieces.gradient(across))]
+    points = [(across, pieces.gradient(across))]
     # Pulled towards a point where the piece was met, until the rows hold by more than the solver's tolerance.
     for share in PULLS:
         inside = _into(z + share * (witness - z), centre, r)
         if (piece.M @ inside <= piece.q - MARGIN * np.linalg.norm(piece.M, axis=1)).all():
-            found.append((inside, piece.H @ inside + piece.c))
+            points.append((inside, piece.H @ inside + piece.c))
             break
     for i in np.flatnonzero(w > 0)[:4]:
         # Behind the rows that hold the minimum lie the neighbours.
         behind = _into(z + ACROSS * r * piece.M[i] / np.linalg.norm(piece.M[i]), centre, r)
-        found.append((behind, pieces.gradient(behind)))
-    return found, float((piece.H @ z + piece.c) @ p)
+        points.append((behind, pieces.gradient(behind)))
+    return points, float((piece.H @ z + piece.c) @ p)
 
 
 def _into(z: FloatArray, centre: FloatArray, r: float) -> FloatArray:

@@ -83,10 +83,10 @@ def shortest(gradients: FloatArray, rays: Rays) -> tuple[FloatArray, FloatArray]
     scale = max(1.0, float(np.abs(gradients).max()))
     cone = rays.matrix(n)
     columns = np.block([[gradients.T / scale, cone], [np.ones((1, k)), np.zeros((1, cone.shape[1]))]])
-    found, _ = nnls(columns, np.r_[np.zeros(n), 1.0])
-    total = found[:k].sum()
-    weights = found[:k] / total
-    return weights, scale * (gradients.T @ weights / scale + cone @ found[k:] / total)
+    solution, _ = nnls(columns, np.r_[np.zeros(n), 1.0])
+    total = solution[:k].sum()
+    weights = solution[:k] / total
+    return weights, scale * (gradients.T @ weights / scale + cone @ solution[k:] / total)
 
 
 def shortest_exactly(gradients: Sequence[Vector], weights: FloatArray, rays: Rays) -> tuple[Fraction, Vector]:
@@ -132,10 +132,10 @@ def _affine_weights(gradients: Sequence[Vector], rays: Rays) -> list[Fraction] |
     right = fmpq_mat(k + 1, 1)
     right[k, 0] = rational(1)
     try:
-        found = system.solve(right).entries()[:k]
+        entries = system.solve(right).entries()[:k]
     except ZeroDivisionError:
         return None
-    weights = [fraction(value) for value in found]
+    weights = [fraction(value) for value in entries]
     return weights if all(value >= 0 for value in weights) else None
 
 
@@ -159,10 +159,10 @@ def least(
     low, high, tau = 0.0, math.inf, r
     best, weights = start, np.zeros(len(q))
     for _ in range(MAX_STEPS):
-        found = _project(x - tau * d, M, q)
-        if found is None:
+        projection = _project(x - tau * d, M, q)
+        if projection is None:
             break
-        z, nu = found
+        z, nu = projection
         distance = float(np.linalg.norm(z - x))
         working = nu > 0
         w_W, *_ = np.linalg.lstsq(M[working].T, -d, rcond=None) if working.any() else (np.zeros(0),)

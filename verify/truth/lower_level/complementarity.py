@@ -53,12 +53,12 @@ def _start(S: fmpq_mat, h_0: fmpq_mat, guess: tuple[int, ...]) -> tuple[list[int
     if not guess:
         return [], lam
     try:
-        found = select(S, guess, guess).solve(select(h_0, guess)).entries()
+        multipliers = select(S, guess, guess).solve(select(h_0, guess)).entries()
     except ZeroDivisionError:
         return [], lam
-    if any(value < 0 for value in found):
+    if any(value < 0 for value in multipliers):
         return [], lam
-    for i, value in zip(guess, found, strict=True):
+    for i, value in zip(guess, multipliers, strict=True):
         lam[i] = value
     return list(guess), lam
 

@@ -30,13 +30,13 @@ def owns_region(rows: RationalBlocks, chosen: Sequence[int], lam: Sequence[fmpq]
     others = [i for i in active if i not in chosen]
     Z, Y = rows.g_yy.solve(rows.B.transpose()), -1 * rows.g_yy.solve(rows.g_xy.transpose())
     W, slope = rows.B * Z, rows.A - rows.B * Y
-    kept = select(slope, others)
+    reduced_slope = select(slope, others)
     signs: list[list[fmpq]] = []
     if chosen:
         growth = select(W, chosen, chosen).solve(select(slope, chosen))
-        kept = kept - select(W, others, chosen) * growth
+        reduced_slope = reduced_slope - select(W, others, chosen) * growth
         signs = [row for row, value in zip((-1 * growth).tolist(), lam, strict=True) if value == 0]
-    moving = [row for row in [*signs, *kept.tolist()] if any(value != 0 for value in row)]
+    moving = [row for row in [*signs, *reduced_slope.tolist()] if any(value != 0 for value in row)]
     if not moving:
         return True
     M = fmpq_mat(moving)

@@ -232,7 +232,7 @@ def pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> d
     optional = [i for i in lower.active if i not in necessary]
     if len(optional) > MAX_WEAKLY_ACTIVE:
         raise InvalidInputError("x", f"must have at most {MAX_WEAKLY_ACTIVE} degenerate active rows", len(optional))
-    found: dict[tuple[int, ...], Vector] = {}
+    gradients: dict[tuple[int, ...], Vector] = {}
     for size in range(len(optional) + 1):
         for extra in itertools.combinations(optional, size):
             chosen = tuple(sorted((*necessary, *extra)))
@@ -240,8 +240,8 @@ def pieces(problem: Quadratic, x: Sequence[Number], lower: ExactLowerLevel) -> d
                 continue
             lam = _multipliers_on(rows, x, lower.y_star, chosen)
             if lam is not None and local_regions.owns_region(rows, chosen, lam, lower.active):
-                found[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
-    return found
+                gradients[chosen] = piece_gradient(rows, x, lower.y_star, chosen)
+    return gradients
 
 
 def _require_convex(rows: RationalBlocks) -> None:

@@ -47,8 +47,8 @@ def axes_of(full_id: str, sites: Iterable[Site]) -> set[str]:
     if formula is None:
         return set()
     # What is a hypothesis under one reading alone excludes nothing under the others.
-    asked = [one.predicate("as-written") for one in premises_of(full_id) if not one.under]
-    return axes(formula, sites, [node for node in asked if node is not None], statement.choices)
+    predicates = [one.predicate("as-written") for one in premises_of(full_id) if not one.under]
+    return axes(formula, sites, [node for node in predicates if node is not None], statement.choices)
 
 
 def _admits(premises: Iterable[Node], formula: Node, site: Site, choices: Mapping[str, str]) -> bool:

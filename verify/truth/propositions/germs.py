@@ -177,7 +177,7 @@ class GermArithmetic:
             case "inside", [vector]:
                 one = RationalVector.constant([1])
                 inside = [Germ.of(entry_of(v) - one).sign < 0 < v.sign for v in self.entries(vector)]
-                return self.vector([int(found) for found in inside])
+                return self.vector([int(flag) for flag in inside])
             case "positive", [vector]:
                 return self._cut(vector, None)
             case "diag", [vector]:

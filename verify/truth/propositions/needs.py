@@ -45,8 +45,8 @@ class Needs(Frozen):
 def premises_with_formulas(full_id: str) -> tuple[Premise, ...]:
     """The premises of a repaired statement, its claim's among them, that formulas decide."""
     statement, claim = find(full_id), find(full_id.split("/")[0])
-    asked = {one.id: one for one in (*claim.premises, *statement.premises)}
-    return tuple(one for one in asked.values() if one.predicate("repaired") is not None)
+    premises = {one.id: one for one in (*claim.premises, *statement.premises)}
+    return tuple(one for one in premises.values() if one.predicate("repaired") is not None)
 
 
 def digest(full_id: str) -> str:

@@ -183,15 +183,15 @@ class _Walk:
         values = tuple(self.at(part) for part in node.args)
         key = (node.name, *(place.choices.get(field) for field in _choices_of(node.name)), *map(id, values))
         known = place.home_of(node.name, values)
-        kept = place.passing if known is None else known.entries
-        if key not in kept:
+        memory = place.passing if known is None else known.entries
+        if key not in memory:
             definition = quantity.definition(dict(place.choices))
             walk = _Walk(place, dict(zip(quantity.local, values, strict=True)))
             # The arguments are kept beside the value: their identities are in the key.
-            kept[key] = values, walk.at(definition)
+            memory[key] = values, walk.at(definition)
             if known is not None:
-                known.rooted.add(id(kept[key][1]))
-        return kept[key][1]
+                known.rooted.add(id(memory[key][1]))
+        return memory[key][1]
 
     def _binary(self, node: Node) -> Any:
         a, (left, right) = self.place.arithmetic, node.args

@@ -44,13 +44,13 @@ def main(words: list[str]) -> int:
     for name, tie in ties().items():
         if names and name not in names:
             continue
-        found = search(tie, budget)
-        broken += len(found.broken)
-        summary = entry(tie, found)
-        keep(name, summary, [row(place) for place in found.places], budget)
+        outcome = search(tie, budget)
+        broken += len(outcome.broken)
+        summary = entry(tie, outcome)
+        keep(name, summary, [row(place) for place in outcome.places], budget)
         sys.stdout.write(
-            f"{name}: ratio {summary['ratio']}, {found.mistypings} mistypings, {len(found.survivors)} unnoticed, "
-            f"{len(found.places)} places of {found.tried} tried{', BROKEN' if found.broken else ''}\n"
+            f"{name}: ratio {summary['ratio']}, {outcome.mistypings} mistypings, {len(outcome.survivors)} unnoticed, "
+            f"{len(outcome.places)} places of {outcome.tried} tried{', BROKEN' if outcome.broken else ''}\n"
         )
         sys.stdout.flush()
     return 1 if broken else 0

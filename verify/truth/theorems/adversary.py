@@ -118,13 +118,13 @@ class _Hunt:
             self.plant(place)
         inside = sum(place.role != "outside" for place in self.found.places)
         for name in self.tie.kinds:
-            kept = 0
+            count = 0
             for _ in range((12 if inside < ENOUGH else 3) * RANDOM_PLACES):
                 place = TiedPlace(name, KINDS[name].draft(self.rng))
                 outcome = self.at(place)
-                if outcome is not None and outcome.true and kept < RANDOM_PLACES:
+                if outcome is not None and outcome.true and count < RANDOM_PLACES:
                     self.keep(place, outcome)
-                    kept += 1
+                    count += 1
         for leaf in self.leaves():
             if self.near(leaf):
                 continue
@@ -335,15 +335,15 @@ class _Hunt:
         """Keep the places that are needed: a few plain ones, and a cover of what was told."""
         wanted = [wrong for wrong in all_of_them if wrong.name not in self.found.survivors]
         table = [{k for k, wrong in enumerate(wanted) if self.fault(place, wrong)} for place in self.found.places]
-        kept = cover(table, list(range(min(3, len(table)))))
+        indices = cover(table, list(range(min(3, len(table)))))
         ratios = [
             (self.right.at(self.tie.letters(place)).ratio or 0.0, i)
             for i, place in enumerate(self.found.places)
             if place.role == "near"
         ]
         if ratios:
-            kept.append(max(ratios)[1])
-        self.found.places = [self.found.places[i] for i in dict.fromkeys(kept)]
+            indices.append(max(ratios)[1])
+        self.found.places = [self.found.places[i] for i in dict.fromkeys(indices)]
 
 
 def _letters(tie: Tie) -> list[tuple[str, str]]:

@@ -19,9 +19,9 @@ def vectors(draft: Draft) -> Values:
 
 def cleared(draft: Draft) -> Values:
     """Two multipliers above the ramp's end."""
-    found = ramps(draft)
-    lam1, lam2 = (found["eps"] * (1 + abs(draft[name])) for name in ("lam", "lam_prime"))
-    return found | {"lam1": lam1, "lam2": lam2}
+    values = ramps(draft)
+    lam1, lam2 = (values["eps"] * (1 + abs(draft[name])) for name in ("lam", "lam_prime"))
+    return values | {"lam1": lam1, "lam2": lam2}
 
 
 def noise(draft: Draft) -> Values:

@@ -84,8 +84,8 @@ class Tie:
     def faults(self) -> list[str]:
         """What breaks the tie."""
         statement = self.statement()
-        found = [(k, place, self.fault(place, statement)) for k, place in enumerate(self.places)]
-        return [f"{self.name}, place {k} ({place.kind}): {fault}" for k, place, fault in found if fault]
+        outcomes = [(k, place, self.fault(place, statement)) for k, place in enumerate(self.places)]
+        return [f"{self.name}, place {k} ({place.kind}): {fault}" for k, place, fault in outcomes if fault]
 
     def told_by(self, tree: GallinaNode) -> int | None:
         """The first place that breaks the tie of another sentence."""
@@ -125,8 +125,8 @@ class Tie:
     def largest_ratio(self) -> float | None:
         """Largest value over bound at its places inside the premises; ``None`` for an identity."""
         statement = self.statement()
-        found = [statement.at(self.letters(place)).ratio for place in self.places if place.role != "outside"]
-        return max((ratio for ratio in found if ratio is not None), default=None)
+        ratios = [statement.at(self.letters(place)).ratio for place in self.places if place.role != "outside"]
+        return max((ratio for ratio in ratios if ratio is not None), default=None)
 
 
 def judged(outcome: StatementOutcome, place: TiedPlace, floor: float = NEAR, ceiling: float = 1.0) -> str:
@@ -210,18 +210,18 @@ def ties() -> dict[str, Tie]:
     recorded = json.loads((HERE / "places.json").read_text(encoding="utf-8"))["places"]
     known = json.loads((HERE / "seeds.json").read_text(encoding="utf-8"))
     definitions = {name: parse(text) for name, text in table["definitions"].items()}
-    found = {}
+    by_name = {}
     for row in table["tie"]:
         more = {name: row[name] for name in ("floor", "ceiling", "reason") if name in row}
         for name in row["theorems"]:
-            if name in found or name not in sentences:
+            if name in by_name or name not in sentences:
                 raise InvalidInputError("ties.toml", "must tie each statement once", name)
             places = tuple(_place(data) for data in recorded.get(name, ()))
             rows = (*table["seeds"].get(name, ()), *known.get(name, ()))
             seeds = tuple(_place({"role": "inside"} | data) for data in rows)
             tree, kinds = parse(sentences[name]), tuple(row["kinds"])
-            found[name] = Tie(name, tree, kinds, places=places, seeds=seeds, definitions=definitions, **more)
-    return found
+            by_name[name] = Tie(name, tree, kinds, places=places, seeds=seeds, definitions=definitions, **more)
+    return by_name
 
 
 def _place(data: dict[str, Any]) -> TiedPlace:

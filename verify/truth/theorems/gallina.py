@@ -38,15 +38,15 @@ def parse(text: str) -> GallinaNode:
 
 
 def _tokens(text: str) -> list[str]:
-    found, at = [], 0
+    tokens, at = [], 0
     text = text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise InvalidInputError("statement", "must be made of known signs", text[at : at + 20])
-        found.append(match[1])
+        tokens.append(match[1])
         at = match.end()
-    return found
+    return tokens
 
 
 class _Reader:
@@ -84,7 +84,7 @@ class _Reader:
         return left
 
     def binders(self) -> tuple[Binder, ...]:
-        found: list[Binder] = []
+        binders: list[Binder] = []
         while self.next() not in (",", "=>"):
             grouped = self.next() == "("
             if grouped:
@@ -100,8 +100,8 @@ class _Reader:
                 depth += {"(": 1, ")": -1}.get(kind[-1], 0)
             if grouped:
                 self.take(")")
-            found += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]
-        return tuple(found)
+            binders += [(plain(name), " ".join(word.rsplit(".", maxsplit=1)[-1] for word in kind)) for name in names]
+        return tuple(binders)
 
     def equivalence(self) -> GallinaNode:
         left = self.disjunction()

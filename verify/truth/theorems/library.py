@@ -77,8 +77,8 @@ def scale(by: Any, v: Point) -> Point:
 
 def sub(v: Point, w: Point, i: int | None = None) -> Any:
     """A difference, or one component of it."""
-    found = tuple(a - b for a, b in zip(v, w, strict=True))
-    return found if i is None else found[i]
+    difference = tuple(a - b for a, b in zip(v, w, strict=True))
+    return difference if i is None else difference[i]
 
 
 def weigh(rho: Point, v: Point) -> Point:
@@ -91,10 +91,10 @@ def total(count: int, of: Callable[[int], Any]) -> Any:
 
 
 def vsum(count: int, of: Callable[[int], Point]) -> Point:
-    found = scale(fmpq(0), of(0))
+    vector = scale(fmpq(0), of(0))
     for k in range(count):
-        found = add(found, of(k))
-    return found
+        vector = add(vector, of(k))
+    return vector
 
 
 def clip(_space: Any, most: Any, v: Point) -> Point:
@@ -108,10 +108,10 @@ def sigma_h(width: Any, z: Any) -> Any:
 
 def slope(of: Callable[[Any], Any], x: Any) -> Any:
     """The derivative of a polynomial of degree four: a difference of five points, at two steps that have to agree."""
-    found = [sum((weight * of(x + at * step) for at, weight in _STENCIL), fmpq(0)) / step for step in _STEPS]
-    if not same(found[0], found[1]):
+    quotients = [sum((weight * of(x + at * step) for at, weight in _STENCIL), fmpq(0)) / step for step in _STEPS]
+    if not same(quotients[0], quotients[1]):
         raise ArithmeticError("no polynomial of degree four")
-    return found[0]
+    return quotients[0]
 
 
 def every(of: Callable[..., bool], *ranges: Iterable[Any]) -> bool:

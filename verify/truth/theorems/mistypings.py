@@ -23,15 +23,15 @@ class Mistyping:
 
 def mistypings(tree: GallinaNode) -> list[Mistyping]:
     """All of them, named by kind and place; names are unique."""
-    found: dict[str, Mistyping] = {}
+    by_name: dict[str, Mistyping] = {}
     for change, changed, premise in _spine(tree, [0]):
         where = "conclusion" if premise is None else f"premise {premise}"
         name, count = f"{where}: {change}", 1
-        while name in found:
+        while name in by_name:
             count += 1
             name = f"{where}: {change} ({count})"
-        found[name] = Mistyping(name, changed, premise)
-    return list(found.values())
+        by_name[name] = Mistyping(name, changed, premise)
+    return list(by_name.values())
 
 
 def _spine(node: GallinaNode, seen: list[int]) -> Iterator[tuple[str, GallinaNode, int | None]]:

@@ -59,7 +59,7 @@ def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
     def shape(rng: random.Random) -> dict[str, Any]:
         n, m, k, j = rng.choice(SIZES)
         none = -1
-        found: dict[str, Any] = {
+        shapes: dict[str, Any] = {
             "L": (m, m), "t": 0, "Phi": (m, m), "R": (n, m), "S": (n, m), "A": (k, n), "B": (k, m), "c": m, "fx": n,
             "x": n, "y_star": m, "lam": k or none, "alpha": 0, "rho": k or none,
             "A_more": (j, n), "B_more": (j, m), "slack": j or none,
@@ -76,7 +76,7 @@ def _of_scene(letters_of: Callable[[Scene], Values], *more: str) -> Kind:
             "share": (k + j) or 1,
             "eps": 1,
         }
-        return found | {name: sizes[name] for name in more}
+        return shapes | {name: sizes[name] for name in more}
 
     return Kind(
         lambda draft: letters_of(of_atlas(draft, more) if "atlas" in draft else from_draft(tamed(draft))), shape
@@ -162,8 +162,8 @@ def one(scene: Scene) -> Values:
 
 def across(scene: Scene) -> Values:
     """A direction of y that no row sees: rows are given no weight in it."""
-    found = theorem_variables.of_curvature(scene)
-    return found | {"P": lambda w: tuple(fmpq(0) * a for a in w)} if any(found["B"](found["v"])) else found
+    values = theorem_variables.of_curvature(scene)
+    return values | {"P": lambda w: tuple(fmpq(0) * a for a in w)} if any(values["B"](values["v"])) else values
 
 
 KINDS: dict[str, Kind] = {

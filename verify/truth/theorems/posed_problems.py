@@ -50,10 +50,10 @@ class Scene:
 
     @cached_property
     def lower(self) -> ExactLowerLevel:
-        found = lower_level.solve(self.problem, self.x)
-        if not (found.licq and found.strict_complementarity):
+        solution = lower_level.solve(self.problem, self.x)
+        if not (solution.licq and solution.strict_complementarity):
             raise InvalidInputError("x", "must be a regular point", "degenerate")
-        return found
+        return solution
 
     @property
     def active(self) -> tuple[int, ...]:
@@ -68,10 +68,10 @@ class Scene:
 
     def of(self, name: str, length: int, otherwise: int = 0) -> Point:
         """What is spent under a name; refused where it does not fit."""
-        found = self.spent.get(name, (fmpq(otherwise),) * length)
-        if len(found) != length:
-            raise InvalidInputError(name, f"must have length {length}", len(found))
-        return found
+        vector = self.spent.get(name, (fmpq(otherwise),) * length)
+        if len(vector) != length:
+            raise InvalidInputError(name, f"must have length {length}", len(vector))
+        return vector
 
     @cached_property
     def values(self) -> PointValues:
@@ -108,8 +108,8 @@ class Scene:
 
     def grad(self, name: str, in_: str, y: Point) -> Point:
         """Gradient of f or g in x or y at y, from the problem's values."""
-        found = getattr(self.values, f"grad_{in_}")(name, self.x, [fraction(value) for value in y])
-        return tuple(map(rational, found))
+        gradient = getattr(self.values, f"grad_{in_}")(name, self.x, [fraction(value) for value in y])
+        return tuple(map(rational, gradient))
 
     def block(self, name: str) -> Matrix:
         """A block of second derivatives, ``f_yy`` and the like, or the rows ``A``, ``B``."""
@@ -240,8 +240,8 @@ def _spelt(rows: Sequence[Sequence[Any]]) -> list[list[str]]:
 def solved(matrix: Matrix, right: Point) -> Point:
     """Solution of a square linear system."""
     size = len(right)
-    found = fmpq_mat([list(row) for row in matrix]).solve(fmpq_mat(size, 1, list(right)))
-    return tuple(found.entries())
+    solution = fmpq_mat([list(row) for row in matrix]).solve(fmpq_mat(size, 1, list(right)))
+    return tuple(solution.entries())
 
 
 def combined(*parts: tuple[Any, Matrix]) -> Matrix:

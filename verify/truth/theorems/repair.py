@@ -82,23 +82,23 @@ def lets(tree: GallinaNode) -> Iterator[tuple[str, GallinaNode]]:
 
 def bound(tree: GallinaNode) -> Signature:
     """Letters of the spine with their types."""
-    found: list[tuple[str, str]] = []
+    letters: list[tuple[str, str]] = []
     while tree.kind in ("forall", "implies", "let"):
-        found += tree.binders if tree.kind == "forall" else ()
+        letters += tree.binders if tree.kind == "forall" else ()
         tree = tree.parts[-1]
-    return tuple(found)
+    return tuple(letters)
 
 
 @lru_cache(maxsize=256)
 def equations(tree: GallinaNode) -> tuple[Equation, ...]:
     """Every letter that some premise gives."""
-    letters, found, at = dict(bound(tree)), [], 0
+    letters, given, at = dict(bound(tree)), [], 0
     while tree.kind in ("forall", "implies", "let"):
         if tree.kind == "implies":
-            found += list(_of_premise(at, tree.parts[0], letters))
+            given += list(_of_premise(at, tree.parts[0], letters))
             at += 1
         tree = tree.parts[-1]
-    return tuple(found)
+    return tuple(given)
 
 
 def _of_premise(at: int, premise: GallinaNode, letters: dict[str, str]) -> Iterator[Equation]:

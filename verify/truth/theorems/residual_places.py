@@ -38,13 +38,13 @@ def from_minimiser(scene: Scene) -> Values:
     r = add(entries(lagrangian.gradient_y(at)), scale(1 / u, off_y))
     t1 = add(sub(entries(lagrangian.estimate(at)), entries(lagrangian.estimate(at_start))), scale(1 / u, off_x))
     rows = linear(scene.rows_of("B"), m)(e)
-    found = theorem_variables.constants(scene) | change | {
+    values = theorem_variables.constants(scene) | change | {
         "e": e, "r": r, "t1": t1, "dgx": add(change["dgx"], off_x), "dg": add(change["dg"], off_y),
         "nu": tuple(weight * value / (u * u) for weight, value in zip(rho, rows, strict=True)),
         "rho": min(rho, default=fmpq(1)), "rest": max(above(norm(off_x)), above(norm(off_y))),
         "ytr": adjoint(scene.maps[0], n)(r),
     }  # fmt: skip
-    return found | theorem_variables._moduli(found) if any(off_y) else found
+    return values | theorem_variables._moduli(values) if any(off_y) else values
 
 
 def stopped(scene: Scene) -> Values:
@@ -103,8 +103,8 @@ def same_solution(scene: Scene) -> Values:
         *((*line, *(-row[i] for row in rows)) for i, line in enumerate(G)),
         *((*row, *(fmpq(0),) * k) for row in rows),
     )
-    found = posed_problems.solved(tuple(held), (*scale(fmpq(-1), pull), *linear(rows, m)(scene.y_star)))
-    again, of_rows = found[:m], dict(zip(scene.active, found[m:], strict=True))
+    solution = posed_problems.solved(tuple(held), (*scale(fmpq(-1), pull), *linear(rows, m)(scene.y_star)))
+    again, of_rows = solution[:m], dict(zip(scene.active, solution[m:], strict=True))
     values = (scene.values.rows(scene.x, [fraction(value) for value in at]) for at in (scene.y_star, again))
     h1, h2 = (tuple(map(rational, part)) for part in values)
     e, B = sub(again, scene.y_star), scene.block("B")

@@ -86,18 +86,18 @@ def run(draft: Draft) -> Values:
 
 def run_block(draft: Draft) -> Values:
     """A block that starts at the second step, where there are two."""
-    found = run(draft)
-    return found | ({"s": 1, "M": found["M"] - 1} if found["M"] > 1 else {"s": 0})
+    values = run(draft)
+    return values | ({"s": 1, "M": values["M"] - 1} if values["M"] > 1 else {"s": 0})
 
 
 def run_with_parts(draft: Draft) -> Values:
-    found = run(draft)
-    return found | {"s": found["parts"], "naturals": range(found["k"] + 1)}
+    values = run(draft)
+    return values | {"s": values["parts"], "naturals": range(values["k"] + 1)}
 
 
 def run_reference(draft: Draft) -> Values:
-    found = run(draft)
-    return found | {"s": found["vector"]}
+    values = run(draft)
+    return values | {"s": values["vector"]}
 
 
 def chances(draft: Draft) -> Values:
@@ -140,8 +140,8 @@ def chances(draft: Draft) -> Values:
 
 def _product(left: dict[Any, list[Point]], right: dict[Any, list[Point]], t: int, E: Any) -> fmpq:
     """Mean of an inner product at a step."""
-    found: fmpq = E(lambda o: inner(left[o][t], right[o][t]))
-    return found
+    expectation: fmpq = E(lambda o: inner(left[o][t], right[o][t]))
+    return expectation
 
 
 def horizon(draft: Draft) -> Values:

@@ -38,16 +38,16 @@ def _toy1(x: Fraction, alpha: fmpq, pair: tuple[Fraction, Fraction], rho: fmpq) 
     u = alpha * alpha
     stages = ([pair[0]], [pair[1]], [fraction(rho)])
     lagrangian = Lagrangian.of(RATIONALS, find("toy1").problem, (x,), (1 / u, 1 / (u * u)), stages)  # type: ignore[arg-type]
-    found: fmpq = entries(lagrangian.minimiser())[0]
-    return found
+    minimiser: fmpq = entries(lagrangian.minimiser())[0]
+    return minimiser
 
 
 def multiplier(draft: Draft) -> Values:
     """Errors of multipliers and weights, and rows, all linear along a line."""
     count = len(draft["h"])
     at = {name: draft[name] for name in ("dl", "drho", "h")}
-    found: Values = {name: _curried(at[name], draft[f"{name}_slope"]) for name in at}
-    return found | {
+    lines: Values = {name: _curried(at[name], draft[f"{name}_slope"]) for name in at}
+    return lines | {
         "n": count, "u": positive(draft["u"]), "naturals": range(count), "a": draft["h_slope"].__getitem__,
         "dl_prime": draft["dl_slope"].__getitem__, "drho_prime": draft["drho_slope"].__getitem__,
     }  # fmt: skip

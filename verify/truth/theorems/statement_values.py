@@ -201,11 +201,11 @@ def _walk(step: _Step, known: Values, count: _Count) -> list[Leaf]:
         case "and":
             return [leaf for part in step.rest for leaf in _walk(part, known, count)]
         case "forall" | "exists":
-            found, start = [], count.premises
+            leaves, start = [], count.premises
             for values in _choices(node, known):
                 count.premises = start
-                found += _walk(step.rest[0], known | values, count)
-            return found
+                leaves += _walk(step.rest[0], known | values, count)
+            return leaves
     return [Leaf("=", int(bool(eval(step.codes[0], known))), 1)]
 
 

@@ -179,14 +179,14 @@ def ramps(draft: Draft) -> Values:
 
 def inside_row(draft: Draft) -> Values:
     """A row further inside than its ramp is wide."""
-    found = ramps(draft)
-    return found | {"h": -found["w"] * (1 + positive(draft["h"]))}
+    values = ramps(draft)
+    return values | {"h": -values["w"] * (1 + positive(draft["h"]))}
 
 
 def half_ramp(draft: Draft) -> Values:
     """A row at most half a width inside."""
-    found = ramps(draft)
-    return found | {"z": -found["w"] / 2 * part(draft["z"]) if draft["z"] < 0 else found["z"]}
+    values = ramps(draft)
+    return values | {"z": -values["w"] / 2 * part(draft["z"]) if draft["z"] < 0 else values["z"]}
 
 
 def moved_weights(draft: Draft) -> Values:
@@ -194,8 +194,8 @@ def moved_weights(draft: Draft) -> Values:
     alpha, eps = positive(draft["alpha"]), positive(draft["eps"])
     drho, h, rows = list(draft["drho"]), list(draft["h"]), list(draft["row"])
     C = max(map(abs, drho)) * eps / alpha**3
-    found = {"drho": drho, "h": h, "row": rows}
-    return {name: of.__getitem__ for name, of in found.items()} | {
+    sequences = {"drho": drho, "h": h, "row": rows}
+    return {name: of.__getitem__ for name, of in sequences.items()} | {
         "p": len(drho), "alpha": alpha, "eps": eps, "C": C, "H": max(map(abs, h)),
         "J": max(above(norm(v)) for v in rows), "naturals": range(len(drho)), "V": basis(2),
         "all": vsum(len(drho), rows.__getitem__),

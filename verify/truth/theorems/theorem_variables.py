@@ -52,7 +52,7 @@ def at_point(scene: Scene) -> Values:
     at = posed_problems.RATIONALS.vector([fraction(value) for value in y])
     rho = [scene.rho[i] for i in scene.active]
     rows = linear(scene.rows_of("B"), m)(e)
-    found = constants(scene) | {
+    values = constants(scene) | {
         "e": e, "c": scene.grad("f", "y", y_star), "fx": scene.grad("f", "x", y_star),
         "dfx": sub(scene.grad("f", "x", y), scene.grad("f", "x", y_star)),
         "df": sub(scene.grad("f", "y", y), scene.grad("f", "y", y_star)),
@@ -65,8 +65,8 @@ def at_point(scene: Scene) -> Values:
         "rest": max(map(_above, (off_x, off_y))),
     }  # fmt: skip
     if any(off_y):
-        found |= _moduli(found)
-    return found
+        values |= _moduli(values)
+    return values
 
 
 def _moduli(at: Values) -> Values:
@@ -123,13 +123,13 @@ def of_multipliers(scene: Scene, *, all_rows: bool = False) -> Values:
         name: sub(scene.grad(of, in_, y_hat), scene.grad(of, in_, y))
         for name, of, in_ in (("dfx", "f", "x"), ("df", "f", "y"), ("dgx", "g", "x"), ("dg", "g", "y"))
     }
-    found = constants(scene) | changes | {
+    values = constants(scene) | changes | {
         "d": d, "nu": nu, "dl": on_rows, "B": linear(matrix, m), "Bt": adjoint(matrix, m), "W": basis(len(rows)),
         "rho": min((scene.rho[i] for i in scene.active), default=fmpq(1)), "pull": sub(nu, scale(1 / u, on_rows)),
         "t2": sub(entries(inexact.estimate(at_hat)), entries(exact.estimate(at))),
     }  # fmt: skip
     LB = posed_problems.largest(matrix, m)[0]
-    return found | {"LB": LB} | ({} if all_rows else {"W": constants(scene)["W"]})
+    return values | {"LB": LB} | ({} if all_rows else {"W": constants(scene)["W"]})
 
 
 def of_change(scene: Scene, *, all_rows: bool = False) -> Values:
@@ -262,8 +262,8 @@ def of_adjoint(scene: Scene) -> Values:
     there, m, k = at_point(scene), scene.problem.m, len(scene.active)
     G, B = scene.block("g_yy"), scene.rows_of("B")
     held = (*((*line, *(row[i] for row in B)) for i, line in enumerate(G)), *((*row, *(fmpq(0),) * k) for row in B))
-    found = posed_problems.solved(tuple(held), (*scale(fmpq(-1), there["c"]), *(fmpq(0),) * k))
-    return there | {"omega": found[:m], "nu": found[m:]}
+    solution = posed_problems.solved(tuple(held), (*scale(fmpq(-1), there["c"]), *(fmpq(0),) * k))
+    return there | {"omega": solution[:m], "nu": solution[m:]}
 
 
 def as_written(scene: Scene) -> Values:

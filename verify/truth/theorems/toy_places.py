@@ -35,8 +35,8 @@ def _stages(scene: Scene) -> tuple[Lagrangian[Any], tuple[fmpq, ...]]:
 
 
 def _estimate(lagrangian: Lagrangian[Any], y: tuple[fmpq, ...], dual: str = "cancelled") -> fmpq:
-    found: fmpq = entries(lagrangian.estimate(posed_problems.RATIONALS.vector([fraction(a) for a in y]), dual))[0]  # type: ignore[arg-type]
-    return found
+    component: fmpq = entries(lagrangian.estimate(posed_problems.RATIONALS.vector([fraction(a) for a in y]), dual))[0]  # type: ignore[arg-type]
+    return component
 
 
 def toy1(draft: Draft) -> Values:
@@ -57,8 +57,8 @@ def toy1(draft: Draft) -> Values:
 
         lam, star = rational(scene.lower.lam[0]), scene.y_star[0]
         lower = value("g", at) + lam * row(at) - value("g", star) - dual * lam * row(star)
-        found: fmpq = value("f", at) + lower / u + rho * row(at) * row(at) / (2 * u * u)
-        return found
+        lagrangian: fmpq = value("f", at) + lower / u + rho * row(at) * row(at) / (2 * u * u)
+        return lagrangian
 
     frozen, cancelled = _estimate(lagrangian, (y,), "frozen"), _estimate(lagrangian, (y,))
     moved = _estimate(lagrangian, (y + delta,))
@@ -74,13 +74,13 @@ def toy1(draft: Draft) -> Values:
 
 
 def toy1_frozen(draft: Draft) -> Values:
-    found = toy1(draft)
-    return {"C": found["frozen_C"], "witness": found["of_frozen"], "reals": REALS}
+    values = toy1(draft)
+    return {"C": values["frozen_C"], "witness": values["of_frozen"], "reals": REALS}
 
 
 def toy1_moved(draft: Draft) -> Values:
-    found = toy1(draft)
-    return {"C": found["moved_C"], "witness": found["of_moved"], "reals": REALS}
+    values = toy1(draft)
+    return {"C": values["moved_C"], "witness": values["of_moved"], "reals": REALS}
 
 
 def row_scaling(draft: Draft) -> Values:
@@ -125,15 +125,15 @@ def numbers(draft: Draft) -> Values:
 
 
 def lower_level_pair(draft: Draft) -> Values:
-    found = numbers(draft)
-    return found | {"y1": -abs(found["y1"]), "y2": -abs(found["y2"])}
+    values = numbers(draft)
+    return values | {"y1": -abs(values["y1"]), "y2": -abs(values["y2"])}
 
 
 def ramp(draft: Draft) -> Values:
     """A ramp at least twice as wide as the row may retreat, and the row there."""
-    found = numbers(draft)
-    retreat = found["b"] * found["delta"]
-    return found | {"width": 2 * retreat * (1 + found["more"]), "z": -retreat * min(fmpq(1), found["part"])}
+    values = numbers(draft)
+    retreat = values["b"] * values["delta"]
+    return values | {"width": 2 * retreat * (1 + values["more"]), "z": -retreat * min(fmpq(1), values["part"])}
 
 
 def unbounded_frozen(draft: Draft) -> Values:
