@@ -32,7 +32,7 @@ def expression(text: str, symbols: Mapping[str, str]) -> str:
     parts = _NAME.split(text)
     parts[1::2] = [symbols.get(name, name) for name in parts[1::2]]
     parts[::2] = [
-        _POWER.sub(lambda found: (found[1] or found[2]).translate(_SUPERSCRIPTS), part) for part in parts[::2]
+        _POWER.sub(lambda match: (match[1] or match[2]).translate(_SUPERSCRIPTS), part) for part in parts[::2]
     ]
     shown = "".join(parts).replace(" * ", "·").replace(" / ", "/").replace("1 /", "1/")
     return shown.replace("<=", "≤").replace(">=", "≥")

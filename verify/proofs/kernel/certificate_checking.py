@@ -81,11 +81,11 @@ def as_file(several: Sequence[tuple[str, Certificate]]) -> str:
     return "\n".join(text)
 
 
-def _comment(said: str) -> str:
+def _comment(text: str) -> str:
     """Words of a report, which must not end the comment that they stand in."""
     for sign in '()*"':
-        said = said.replace(sign, " ")
-    return f"(* {said} *)\n"
+        text = text.replace(sign, " ")
+    return f"(* {text} *)\n"
 
 
 def put_to_the_kernel(
@@ -150,9 +150,9 @@ def prove_terms(run: CoqRun, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[s
 
 def _share(run: CoqRun, name: str, terms: Sequence[CoqTerm]) -> tuple[set[str], dict[str, str]]:
     """One file's theorems; where it does not compile, what each check comes out as, then those that come out true."""
-    said = _theorems(run, name, terms)
-    if isinstance(said, set):
-        return said, {}
+    outcome = _theorems(run, name, terms)
+    if isinstance(outcome, set):
+        return outcome, {}
     values = _values(run, f"{name}_alone", terms)
     refused = {term.name: "its check comes out false" for term in terms if not values.get(term.name, False)}
     rest = [term for term in terms if term.name not in refused]

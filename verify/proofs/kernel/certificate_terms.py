@@ -145,9 +145,9 @@ def _gradient(certificate: Certificate, data: PlainProblem, rows: tuple[int, ...
     return add(data.grad_x_f(certificate.y_star), apply(of_y, data.grad_y_f(certificate.y_star)))
 
 
-def _functions(found: RationalVector) -> tuple[str, str]:
+def _functions(vector: RationalVector) -> tuple[str, str]:
     """Denominator and numerators."""
-    bottom, *tops = ([fraction(value) for value in part.coeffs()] for part in (found.denominator, *found.numerators))
+    bottom, *tops = ([fraction(value) for value in part.coeffs()] for part in (vector.denominator, *vector.numerators))
     return _polynomial(bottom), _polynomials(tops)
 
 

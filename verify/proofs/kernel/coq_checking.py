@@ -83,7 +83,7 @@ def check(
         coqc: The program; looked for on the path by default, ``None`` for going without.
     """
     table = load_theorems() if table is None else table
-    asked = tuple(names) or tuple(theorem.coq for theorem in table.theorem)
+    wanted = tuple(names) or tuple(theorem.coq for theorem in table.theorem)
     sources = read_sources(folder)
     refusals = [*table.deviations(), *_text_faults(sources, table)]
     changed = [] if record is None else edited(sources, record, table)
@@ -92,17 +92,17 @@ def check(
     if refusals or program is None:
         state: State = "refused" if refusals or changed or record is None else "recorded"
         none = [] if program or record else ["there is no coqc to record with"]
-        return CoqOutcome(state, version, asked, (*refusals, *(line for _, line in changed), *none))
-    groups = _groups(asked, record)
+        return CoqOutcome(state, version, wanted, (*refusals, *(line for _, line in changed), *none))
+    groups = _groups(wanted, record)
     with tempfile.TemporaryDirectory(prefix="f2csa-proofs-") as place:
         run = CoqRun(Path(place), program, sources)
-        refusals = run.compile(needed(sources, table.order, {name.split(".")[0] for name in asked}))
-        answer = "" if refusals else run.ask(asked, groups)
-        made = None
+        refusals = run.compile(needed(sources, table.order, {name.split(".")[0] for name in wanted}))
+        answer = "" if refusals else run.ask(wanted, groups)
+        current = None
         if isinstance(answer, CoqAnswer):
-            made = _made(run, answer, groups, table)
-            refusals = [*_unsound(made, groups, record), *_unrecorded_parts(made, sources, answer.data)]
-            refusals += [] if record is None else _differing(made, record, run.files)
+            current = _made(run, answer, groups, table)
+            refusals = [*_unsound(current, groups, record), *_unrecorded_parts(current, sources, answer.data)]
+            refusals += [] if record is None else _differing(current, record, run.files)
         elif answer:
             refusals = [answer]
         if not refusals:
@@ -113,7 +113,7 @@ def check(
     told = {line.split(".")[0] for line in refusals}
     refusals += [line for name, line in changed if name not in told]
     state = "refused" if refusals else "re-checked"
-    return CoqOutcome(state, run.version, asked, tuple(refusals), made, kernel, on_record=version)
+    return CoqOutcome(state, run.version, wanted, tuple(refusals), current, kernel, on_record=version)
 
 
 def _goal_faults(run: CoqRun, table: TheoremTable, names: Sequence[str]) -> list[str]:
@@ -129,18 +129,18 @@ def _goal_faults(run: CoqRun, table: TheoremTable, names: Sequence[str]) -> list
     return [*faults.values(), *compile_goals(run, mine)]
 
 
-def _groups(asked: Sequence[str], record: ProofRecord | None) -> list[tuple[str, ...]]:
+def _groups(names: Sequence[str], record: ProofRecord | None) -> list[tuple[str, ...]]:
     """Theorems whose axioms are asked for together."""
-    if record is None or len(asked) <= SEPARATE:
-        return [(name,) for name in asked]
+    if record is None or len(names) <= SEPARATE:
+        return [(name,) for name in names]
     by: dict[tuple[str, ...], list[str]] = {}
-    for name in asked:
+    for name in names:
         by.setdefault(record.theorems[name].axioms if name in record.theorems else (name,), []).append(name)
     return [tuple(group) for group in by.values()]
 
 
 def _made(run: CoqRun, answer: CoqAnswer, groups: Sequence[Sequence[str]], table: TheoremTable) -> ProofRecord:
-    axioms = {name: found for group, found in zip(groups, answer.axioms, strict=True) for name in group}
+    axioms = {name: group_axioms for group, group_axioms in zip(groups, answer.axioms, strict=True) for name in group}
     return ProofRecord(
         coq=run.version,
         sources={name: run.sources[name].digest for name in table.order},
@@ -169,43 +169,43 @@ def _text_faults(sources: Mapping[str, CoqSource], table: TheoremTable) -> list[
     return faults + [fault for source in sources.values() for fault in source.faults()]
 
 
-def _unsound(made: ProofRecord, groups: Sequence[Sequence[str]], record: ProofRecord | None) -> Iterator[str]:
+def _unsound(current: ProofRecord, groups: Sequence[Sequence[str]], record: ProofRecord | None) -> Iterator[str]:
     """Groups that rest on what is not allowed, or not as recorded."""
     for group in groups:
-        found = made.theorems[group[0]].axioms
+        axioms = current.theorems[group[0]].axioms
         names = ", ".join(group[:3]) + (f" or one of {len(group) - 3} more" if len(group) > 3 else "")
         then = None if record is None or group[0] not in record.theorems else record.theorems[group[0]].axioms
-        if bad := [axiom for axiom in found if axiom not in ALLOWED]:
+        if bad := [axiom for axiom in axioms if axiom not in ALLOWED]:
             yield f"{names} rests on {bad[0][:160]}, which is not allowed"
-        elif then is not None and found != then:
-            yield f"{names} rests on {_listed(found)}; on record: {_listed(then)}"
+        elif then is not None and axioms != then:
+            yield f"{names} rests on {_listed(axioms)}; on record: {_listed(then)}"
 
 
 def _listed(axioms: Sequence[str]) -> str:
     return ", ".join(axiom.split(".")[-1] for axiom in axioms) or "no axiom"
 
 
-def _unrecorded_parts(made: ProofRecord, sources: Mapping[str, CoqSource], data: frozenset[str]) -> Iterator[str]:
+def _unrecorded_parts(current: ProofRecord, sources: Mapping[str, CoqSource], data: frozenset[str]) -> Iterator[str]:
     """Names of ours in a statement or a definition that could be made otherwise unseen."""
-    parts = {name for source in sources.values() for name in source.parts} | made.definitions.keys()
+    parts = {name for source in sources.values() for name in source.parts} | current.definitions.keys()
     proofs = {name for source in sources.values() for name in source.proven} - data
     own = re.compile(rf"\b(?:{'|'.join(sources)})\.[A-Za-z_][\w']*")
-    printed = {name: definition.explicit for name, definition in made.definitions.items()}
-    printed |= {name: theorem.explicit for name, theorem in made.theorems.items()}
+    printed = {name: definition.explicit for name, definition in current.definitions.items()}
+    printed |= {name: theorem.explicit for name, theorem in current.theorems.items()}
     for name, text in printed.items():
         for part in sorted({*own.findall(text)} - parts - proofs - {name}):
             yield f"{name} is made of {part}, which is no definition that is recorded"
 
 
-def _differing(made: ProofRecord, record: ProofRecord, files: Sequence[str]) -> Iterator[str]:
+def _differing(current: ProofRecord, record: ProofRecord, files: Sequence[str]) -> Iterator[str]:
     """Statements and definitions that are not as recorded, and definitions that were recorded and are no more."""
-    for name, theorem in made.theorems.items():
+    for name, theorem in current.theorems.items():
         if on := record.theorems.get(name):
             yield from _otherwise(name, "states", (theorem.statement, theorem.explicit), (on.statement, on.explicit))
-    for name, definition in made.definitions.items():
+    for name, definition in current.definitions.items():
         was = record.definitions.get(name) or RecordedDefinition(text="", explicit="")
         yield from _otherwise(name, "is defined", (definition.text, definition.explicit), (was.text, was.explicit))
-    gone = record.definitions.keys() - made.definitions.keys()
+    gone = record.definitions.keys() - current.definitions.keys()
     yield from (f"{name} is on record and defined no more" for name in sorted(gone) if name.split(".")[0] in files)
 
 

@@ -64,8 +64,8 @@ class CoqRun:
     @cached_property
     def version(self) -> str:
         """Coq's version as it tells it itself; ``unknown`` where it tells none."""
-        found = re.search(r"version (\d[\w.+~-]*)", self._call([self.program, "--version"]).stdout)
-        return found[1] if found else "unknown"
+        match = re.search(r"version (\d[\w.+~-]*)", self._call([self.program, "--version"]).stdout)
+        return match[1] if match else "unknown"
 
     def compile(self, files: list[str]) -> list[str]:
         """Compile, each after those it builds on, two and more at once; the line of the first that does not."""
@@ -75,11 +75,11 @@ class CoqRun:
         for name in files:
             (self.place / f"{name}.v").write_bytes(self.sources[name].raw)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            made: dict[str, Future[str]] = {}
+            futures: dict[str, Future[str]] = {}
             for name in files:
-                before = [made[one] for one in self.sources[name].requires if one in made]
-                made[name] = pool.submit(self._compiled, name, before)
-            return [line for line in (made[name].result() for name in files) if line][:1]
+                before = [futures[one] for one in self.sources[name].requires if one in futures]
+                futures[name] = pool.submit(self._compiled, name, before)
+            return [line for line in (futures[name].result() for name in files) if line][:1]
 
     def _compiled(self, name: str, before: Sequence[Future[str]]) -> str:
         """What is wrong with a file; empty where it compiles, or where one that it builds on does not."""
@@ -118,14 +118,14 @@ class CoqRun:
         if done.returncode:
             return f"Coq does not answer about the theorems: {_last_words(done)}"
         parts = dict(part.partition("\n")[::2] for part in done.stdout.split(mark)[1:])
-        said = {key: " ".join(text.split()) for key, text in parts.items()}
+        answers = {key: " ".join(text.split()) for key, text in parts.items()}
         wanted = [f"{way}{kind} {name}" for kind, name in questions for way in ("", "explicit-")]
         wanted += [f"axioms {number}" for number in range(len(groups))]
-        if silent := [key for key in wanted if not said.get(key)]:
+        if silent := [key for key in wanted if not answers.get(key)]:
             return f"coqc ends well and says nothing of the {silent[0]}"
         return CoqAnswer(
-            {name: (said[f"statement {name}"], said[f"explicit-statement {name}"]) for name in asked},
-            {name: (said[f"definition {name}"], said[f"explicit-definition {name}"]) for name in definitions},
+            {name: (answers[f"statement {name}"], answers[f"explicit-statement {name}"]) for name in asked},
+            {name: (answers[f"definition {name}"], answers[f"explicit-definition {name}"]) for name in definitions},
             tuple(axioms_in(parts[f"axioms {number}"]) for number in range(len(groups))),
             frozenset(key.split()[1] for key in parts if key.startswith("data ")),
         )
@@ -148,8 +148,8 @@ class CoqRun:
             block = re.search(rf"\* [^\n]*{re.escape(title)}:(.*?)(?=\n\s*\n|\n\* |\Z)", context, re.S)
             if block is None:
                 return [f"coqchk does not say: {title}"]
-            found = [word for word in block[1].split() if word != "<none>"]
-            faults += [f"coqchk finds {word} under “{title}”" for word in found if not _among(word, allowed)]
+            names = [word for word in block[1].split() if word != "<none>"]
+            faults += [f"coqchk finds {word} under “{title}”" for word in names if not _among(word, allowed)]
         return faults
 
     def coqc(self, file: str) -> subprocess.CompletedProcess[str]:

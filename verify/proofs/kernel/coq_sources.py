@@ -67,12 +67,12 @@ class CoqSource:
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """Each without its full stop, blanks made one; what opens a part of a proof stands before its first."""
-        found = (" ".join(sentence.split()) for sentence in re.split(r"\.(?=\s|$)", self.text))
-        return tuple(sentence for sentence in found if sentence)
+        sentences = (" ".join(sentence.split()) for sentence in re.split(r"\.(?=\s|$)", self.text))
+        return tuple(sentence for sentence in sentences if sentence)
 
     def _named(self, *kinds: str) -> list[str]:
-        found = (_NAMED.match(sentence) for sentence in self.sentences)
-        return [f"{self.name}.{one[2]}" for one in found if one and one[1] in kinds]
+        matches = (_NAMED.match(sentence) for sentence in self.sentences)
+        return [f"{self.name}.{one[2]}" for one in matches if one and one[1] in kinds]
 
     @property
     def theorems(self) -> list[str]:
@@ -98,8 +98,8 @@ class CoqSource:
     @property
     def requires(self) -> tuple[str, ...]:
         """Files of ours that it builds on."""
-        found = (_REQUIRES.match(sentence) for sentence in self.sentences)
-        return tuple(name for one in found if one and one[1] == "f2csa" for name in one[2].split())
+        matches = (_REQUIRES.match(sentence) for sentence in self.sentences)
+        return tuple(name for one in matches if one and one[1] == "f2csa" for name in one[2].split())
 
     def faults(self) -> list[str]:
         """What it must not say, a line each: what first hinders reading, else all words, else the first sentence."""
@@ -121,26 +121,26 @@ class CoqSource:
     def _misplaced(self) -> Iterator[str]:
         """Sentences of no kind that is known, assumptions outside of a section, proofs of nothing and unproven."""
         depth, owed, proving = 0, "", False
-        for said in self.sentences:
-            shown = said[:60]
+        for sentence in self.sentences:
+            shown = sentence[:60]
             if proving:
-                tactic = _BULLETS.sub("", said, count=1)
+                tactic = _BULLETS.sub("", sentence, count=1)
                 proving = tactic not in ("Qed", "Defined")
                 if proving and not _TACTIC.match(tactic):
                     yield f"{self.name}.v has in a proof what is no tactic: {shown}"
-            elif owed or said == "Proof":
-                if not owed or said != "Proof":
+            elif owed or sentence == "Proof":
+                if not owed or sentence != "Proof":
                     yield f"{self.name}.v has {'no proof after' if owed else 'a proof of nothing'}: {owed or shown}"
-                owed, proving = "", said == "Proof"
-            elif not _SENTENCES.fullmatch(said):
+                owed, proving = "", sentence == "Proof"
+            elif not _SENTENCES.fullmatch(sentence):
                 yield f"{self.name}.v has a sentence of no known kind: {shown}"
-            elif (built := _REQUIRES.match(said)) and built[1] not in ("Coq", "f2csa"):
+            elif (built := _REQUIRES.match(sentence)) and built[1] not in ("Coq", "f2csa"):
                 yield f"{self.name}.v builds on {built[1]}, which is neither Coq's library nor ours"
-            elif opened := _OPENS.fullmatch(said):
+            elif opened := _OPENS.fullmatch(sentence):
                 depth += 1 if opened[1] == "Section" else -1
-            elif depth <= 0 and (found := _ASSUMES.match(said)):
-                yield f"{self.name}.v has a {found[1]} outside of a section: {shown}"
-            elif _OPENS_A_PROOF.match(said):
+            elif depth <= 0 and (assumption := _ASSUMES.match(sentence)):
+                yield f"{self.name}.v has a {assumption[1]} outside of a section: {shown}"
+            elif _OPENS_A_PROOF.match(sentence):
                 owed = shown
         if owed or proving:
             yield f"{self.name}.v ends within a proof"
@@ -148,16 +148,16 @@ class CoqSource:
 
 def uncommented(text: str, mark: str = " ") -> str:
     """The text without comments, which nest; a mark stands for each."""
-    kept, depth = [], 0
+    pieces, depth = [], 0
     for part in re.split(r"(\(\*|\*\))", text):
         if part == "(*":
             depth += 1
         elif part == "*)" and depth:
             depth -= 1
-            kept += [] if depth else [mark]
+            pieces += [] if depth else [mark]
         elif not depth:
-            kept.append(part)
-    return "".join(kept)
+            pieces.append(part)
+    return "".join(pieces)
 
 
 def read_sources(folder: Path = FOLDER) -> dict[str, CoqSource]:
@@ -167,10 +167,10 @@ def read_sources(folder: Path = FOLDER) -> dict[str, CoqSource]:
 
 def needed(sources: dict[str, CoqSource], order: tuple[str, ...], wanted: set[str]) -> list[str]:
     """The files wanted and all that they build on, in the order's order."""
-    found: set[str] = set()
+    files: set[str] = set()
     todo = set(wanted)
     while todo:
         name = todo.pop()
-        found.add(name)
-        todo |= {one for one in sources[name].requires if one in sources} - found
-    return [name for name in order if name in found]
+        files.add(name)
+        todo |= {one for one in sources[name].requires if one in sources} - files
+    return [name for name in order if name in files]

@@ -118,16 +118,16 @@ def _kind(shape: tuple[str, ...]) -> str:
 
 def _facts(terms: Terms) -> dict[str, str]:
     """Facts of all given quantities that are named, and of those that facts name."""
-    meanings, found = load_meanings()[0], dict[str, str]()
+    meanings, facts = load_meanings()[0], dict[str, str]()
     done: set[str] = set()
     while todo := [name for name in terms.given if name in meanings and name not in done]:
         for name in todo:
             done.add(name)
             for number, text in enumerate(meanings[name].facts):
                 stated = terms.proposition(parse_formula(text))
-                if stated not in found.values():
-                    found[f"{name}_known_{number}"] = stated
-    return found
+                if stated not in facts.values():
+                    facts[f"{name}_known_{number}"] = stated
+    return facts
 
 
 def _stated(terms: Terms, node: Node) -> str:

@@ -99,23 +99,23 @@ def files(record: ProofRecord) -> dict[str, str]:
 
 def edited(sources: Mapping[str, CoqSource], record: ProofRecord, table: TheoremTable) -> list[tuple[str, str]]:
     """What is not as recorded, without Coq: by file, theorem or the record's own name, a line each."""
-    found = []
+    deviations = []
     if digest(record) != DIGEST:
-        found.append((RECORD.name, f"{RECORD.name} is not the record that the package knows: it was edited since"))
-    found += [
+        deviations.append((RECORD.name, f"{RECORD.name} is not the record that the package knows: it was edited since"))
+    deviations += [
         (name, f"{name}.v is not the file on record: it was edited since")
         for name in table.order
         if name in sources and record.sources.get(name) != sources[name].digest
     ]
-    found += [
+    deviations += [
         (name, f"{name}.v is on record and in no order") for name in sorted(record.sources.keys() - {*table.order})
     ]
     ours, recorded = table.theorems.keys(), record.theorems.keys()
-    found += [(name, f"{name} is not on record") for name in sorted(ours - recorded)]
-    found += [(name, f"{name} is on record and not in the table") for name in sorted(recorded - ours)]
-    found += [(line.split(" ")[0], line) for line in map_deviations(record, table).values()]
-    found += list(goal_deviations(record.goals, table).items())
-    return found + [
+    deviations += [(name, f"{name} is not on record") for name in sorted(ours - recorded)]
+    deviations += [(name, f"{name} is on record and not in the table") for name in sorted(recorded - ours)]
+    deviations += [(line.split(" ")[0], line) for line in map_deviations(record, table).values()]
+    deviations += list(goal_deviations(record.goals, table).items())
+    return deviations + [
         (name, f"{name} is described otherwise than on record: its words, or the premises it asks for, changed since")
         for name in table.theorems
         if name in recorded and record.theorems[name].row != table.row_digest(name)

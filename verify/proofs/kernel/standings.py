@@ -121,8 +121,8 @@ def _changed() -> Mapping[str, str]:
 
 
 def _shown(theorem: Theorem, record: ProofRecord) -> TheoremShown:
-    found = record.theorems.get(theorem.coq)
-    return TheoremShown(theorem, found.statement if found else "", found.axioms if found else ())
+    recorded = record.theorems.get(theorem.coq)
+    return TheoremShown(theorem, recorded.statement if recorded else "", recorded.axioms if recorded else ())
 
 
 def counts(reading: str = "repaired") -> Mapping[str, int]:

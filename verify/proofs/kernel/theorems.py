@@ -119,8 +119,8 @@ class TheoremTable(Frozen):
     def row_digest(self, name: str) -> str:
         """SHA-256 of what a theorem's row says of it: its words, and those of the premises it asks for."""
         theorem = self.theorems[name]
-        asked = {one: self.premises[one].text if one in self.premises else "" for one in theorem.asks}
-        return hashlib.sha256(json.dumps([theorem.says, asked]).encode()).hexdigest()
+        premises = {one: self.premises[one].text if one in self.premises else "" for one in theorem.asks}
+        return hashlib.sha256(json.dumps([theorem.says, premises]).encode()).hexdigest()
 
     def map_digests(self) -> dict[str, str]:
         """SHA-256 of each row, and of what its statement says and assumes."""
@@ -129,8 +129,8 @@ class TheoremTable(Frozen):
             told: list[object] = [row.model_dump(mode="json", exclude_none=True)]
             if row.statement in _catalogue():
                 statement, claim = _catalogue()[row.statement]
-                said = statement.assertion(row.reading)
-                told += [said.text, said.formula]
+                assertion = statement.assertion(row.reading)
+                told += [assertion.text, assertion.formula]
                 told += [[one.id, one.text, one.formula] for one in (*claim.premises, *statement.premises)]
             digests[f"{row.statement} [{row.reading}]"] = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return digests
@@ -160,8 +160,8 @@ class TheoremTable(Frozen):
 
     def grants(self, row: Settled) -> list[tuple[str, str]]:
         """The premises that something grants, in words, each with what does."""
-        found = ((one.text, self._granting(row, one)) for one in self.asked(row))
-        return [(text, by) for text, by in found if by]
+        pairs = ((one.text, self._granting(row, one)) for one in self.asked(row))
+        return [(text, by) for text, by in pairs if by]
 
     def _granting(self, row: Settled, premise: AskedPremise) -> str:
         """What grants a premise: the statement itself, a premise of its own, a statement, or nothing."""
@@ -208,9 +208,9 @@ class TheoremTable(Frozen):
         yield from (f"{WHERE}: no theorem is named {name}" for name in sorted(used - self.theorems.keys()))
         idle = [one.coq for one in self.theorem if one.helps == (one.coq in used)]
         yield from (f"{WHERE}: {name} must settle a statement, or say that it helps, and not both" for name in idle)
-        asked = {name for theorem in self.theorem for name in theorem.asks}
-        yield from (f"{WHERE}: no premise is named {name}" for name in sorted(asked - self.premises.keys()))
-        yield from (f"{WHERE}: no theorem asks for {name}" for name in sorted(self.premises.keys() - asked))
+        premises = {name for theorem in self.theorem for name in theorem.asks}
+        yield from (f"{WHERE}: no premise is named {name}" for name in sorted(premises - self.premises.keys()))
+        yield from (f"{WHERE}: no theorem asks for {name}" for name in sorted(self.premises.keys() - premises))
         yield from (
             f"{WHERE}: {theorem.coq} is of no file in the order"
             for theorem in self.theorem
@@ -238,9 +238,9 @@ class TheoremTable(Frozen):
                 continue
             own = (*named[row.statement].premises, *claims[row.statement].premises)
             ids = {premise.id for premise in own if row.reading in premise.readings}
-            asked = {name for one in row.by for name in self.theorems[one].asks}
+            premises = {name for one in row.by for name in self.theorems[one].asks}
             for premise, by in [*row.granted.items(), *((one, OWN_WORDS) for one in row.itself)]:
-                if premise not in asked:
+                if premise not in premises:
                     yield f"{WHERE}: {row.statement} grants {premise}, which none of its theorems asks for"
                 if by == row.statement:
                     yield f"{WHERE}: {row.statement} grants {premise} by itself; its own words do, or they do not"

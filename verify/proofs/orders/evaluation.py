@@ -70,13 +70,13 @@ def evaluations(
 
     ``names`` are atlas problems, those of :data:`ATLAS` if there are none.
     """
-    found: list[Evaluation] = []
+    results: list[Evaluation] = []
     for reading in get_args(ReadingName):
         ledger = OrderLedger(claims or load_claims(), base or load_base_orders(), reading)
         lines = [_Inequality.of(entry) for entry in ledger.entries if entry.inference.quantity]
         lines += [_Inequality(DEFINITION, name, text, lower=False) for name, text in ledger.definitions.items()]
-        found += [_evaluation(ledger, line, names or ATLAS) for line in lines]
-    return tuple(found)
+        results += [_evaluation(ledger, line, names or ATLAS) for line in lines]
+    return tuple(results)
 
 
 class _Inequality:
@@ -87,8 +87,8 @@ class _Inequality:
 
     @classmethod
     def of(cls, entry: OrderEntry) -> _Inequality:
-        found, lower = entry.inference, entry.inference.relation == "lower"
-        return cls(entry.full_id, found.quantity, found.bound_by, lower=lower, provided=found.provided)
+        inference, lower = entry.inference, entry.inference.relation == "lower"
+        return cls(entry.full_id, inference.quantity, inference.bound_by, lower=lower, provided=inference.provided)
 
 
 def _evaluation(ledger: OrderLedger, line: _Inequality, names: Sequence[str]) -> Evaluation:
@@ -100,10 +100,10 @@ def _evaluation(ledger: OrderLedger, line: _Inequality, names: Sequence[str]) ->
             ratios[name] = [_ratio(ledger, line, values, alpha) for alpha in ALPHAS]
         except NoSizeError as unknown:
             missing = missing or str(unknown)
-    if not any(found[-1] for found in ratios.values()):
+    if not any(quotients[-1] for quotients in ratios.values()):
         # Zero is below everything: nothing was put to the test.
         ratios, missing = {}, missing or "zero on every problem"
-    broken = next((name for name, found in ratios.items() if _is_broken(found)), None)
+    broken = next((name for name, quotients in ratios.items() if _is_broken(quotients)), None)
     worst = broken or max(ratios, key=lambda name: ratios[name][-1], default="")
     return Evaluation(
         step=line.step,

@@ -151,8 +151,8 @@ class Judge:
             yield f"{error}: {inference.by}"
             return
         if not self._holds(order, entry):
-            found, asserted = (self._relation(entry, item) for item in (order, self._asserted(entry)))
-            yield f"{self._print(inference.bound_by)} is {found}, not {asserted}: {inference.by}"
+            derived, asserted = (self._relation(entry, item) for item in (order, self._asserted(entry)))
+            yield f"{self._print(inference.bound_by)} is {derived}, not {asserted}: {inference.by}"
 
     def _order(self, entry: OrderEntry, level: Level) -> Order | None:
         """The order of the bound at a level; ``None`` where there is none."""

@@ -58,15 +58,15 @@ def solution(inequalities: Sequence[LogInequality]) -> dict[str, Fraction] | Non
         current = _eliminate(name, current)
     if any(item.constant > 0 for item in current):
         return None
-    found: dict[str, Fraction] = {}
+    logs: dict[str, Fraction] = {}
     for name, items in reversed(stages):
         lows: list[Fraction] = []
         highs: list[Fraction] = []
         for item in items:
-            rest = item.constant - sum(power * found[other] for other, power in item.powers.items() if other != name)
+            rest = item.constant - sum(power * logs[other] for other, power in item.powers.items() if other != name)
             (lows if item.powers[name] > 0 else highs).append(rest / item.powers[name])
-        found[name] = _between(max(lows, default=None), min(highs, default=None))
-    return found
+        logs[name] = _between(max(lows, default=None), min(highs, default=None))
+    return logs
 
 
 def implied(conclusion: Sequence[LogInequality], premises: Sequence[LogInequality]) -> bool:
@@ -81,15 +81,15 @@ def witness(conclusion: Sequence[LogInequality], premises: Sequence[LogInequalit
 
 
 def _eliminate(name: str, inequalities: Sequence[LogInequality]) -> list[LogInequality]:
-    kept = [item for item in inequalities if name not in item.powers]
+    remaining = [item for item in inequalities if name not in item.powers]
     below = [item for item in inequalities if item.powers.get(name, 0) > 0]
     above = [item for item in inequalities if item.powers.get(name, 0) < 0]
     for low, high in product(below, above):
         # A sum in which the variable cancels.
         weight = -low.powers[name] / high.powers[name]
         powers = combined(low.powers, high.powers, weight)
-        kept.append(LogInequality(powers, low.constant + weight * high.constant))
-    return kept
+        remaining.append(LogInequality(powers, low.constant + weight * high.constant))
+    return remaining
 
 
 def _between(low: Fraction | None, high: Fraction | None) -> Fraction:
@@ -127,12 +127,12 @@ class Order:
 
     def dominant(self, premises: Sequence[LogInequality]) -> Order:
         """The terms no other term dominates under the premises."""
-        kept: list[Monomial] = []
+        monomials: list[Monomial] = []
         for one in sorted(self.monomials):
-            if any(implied([at_least(other, one)], premises) for other in kept):
+            if any(implied([at_least(other, one)], premises) for other in monomials):
                 continue
-            kept = [other for other in kept if not implied([at_least(one, other)], premises)] + [one]
-        return Order(frozenset(kept))
+            monomials = [other for other in monomials if not implied([at_least(one, other)], premises)] + [one]
+        return Order(frozenset(monomials))
 
     def is_within(self, bound: Order, premises: Sequence[LogInequality]) -> bool:
         """Whether this order is O(bound) wherever the premises hold."""

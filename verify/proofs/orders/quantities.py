@@ -119,8 +119,8 @@ class Quantities:
 
     def weights_left(self) -> RationalVector:
         """The bias where ỹ*, off by δ, leaves every active row as much weight as the reading's ramp does at least."""
-        kept = Fraction(0) if self.as_written else KEPT
-        rho = tuple(kept if i in self.lower.active else Fraction(0) for i in range(self.problem.p))
+        weight = Fraction(0) if self.as_written else KEPT
+        rho = tuple(weight if i in self.lower.active else Fraction(0) for i in range(self.problem.p))
         plain = Scenario(dual_term=self.dual, rho=rho)
         return error(self.family, worst_scenario(self.family, plain, {"y_star_error": 3}), "bias")
 
@@ -150,8 +150,8 @@ class Quantities:
         h, A = self._h(y), self.problem.arrays.A
         active = np.array([i in self.lower.active for i in range(self.problem.p)])
         weights = float(alpha) ** -4 * np.where(active, h, 0.0) / float(LAM_WIDTH)
-        kept = float(alpha) ** -2 if self.as_written else 0.0
-        return max(float(np.linalg.norm(A[i])) * abs(kept + float(weights[i])) for i in range(self.problem.p))
+        dual_part = float(alpha) ** -2 if self.as_written else 0.0
+        return max(float(np.linalg.norm(A[i])) * abs(dual_part + float(weights[i])) for i in range(self.problem.p))
 
     def changed_weights(self) -> Vector:
         """Which rows' weights an error of the multipliers may change: those on their ramp, h at a fixed y beside."""

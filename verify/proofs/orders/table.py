@@ -69,17 +69,17 @@ def _stored() -> tuple[OrderRow, ...]:
 
 
 def _rows(claims: Mapping[str, Claim], base: BaseOrders) -> tuple[OrderRow, ...]:
-    found: dict[tuple[str, str], list[OrderRow]] = {}
+    by_statement: dict[tuple[str, str], list[OrderRow]] = {}
     for reading in get_args(ReadingName):
         judge = Judge(OrderLedger(claims, base, reading))
         for entry in judge.ledger.entries:
-            found.setdefault((entry.full_id, reading), []).append(judge.row(entry))
+            by_statement.setdefault((entry.full_id, reading), []).append(judge.row(entry))
     return tuple(
         row
         for claim in claims.values()
         for reading in get_args(ReadingName)
         for full_id in _proof_order(claim)
-        for row in found.get((full_id, reading), ())
+        for row in by_statement.get((full_id, reading), ())
     )
 
 

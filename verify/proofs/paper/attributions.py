@@ -59,22 +59,22 @@ def environments(document: Document) -> Iterator[Passage]:
 
 def references(document: Document) -> Iterator[Passage]:
     """Every label and every reference, with what the words beside it attribute to it."""
-    found = [passage for match in _REFERENCE.finditer(document.text, document.source.body)
+    passages = [passage for match in _REFERENCE.finditer(document.text, document.source.body)
              for passage in _referred(document, match)]  # fmt: skip
-    asked: dict[str, set[str]] = {}
-    for passage in found:
+    items_by_label: dict[str, set[str]] = {}
+    for passage in passages:
         label, _, item = passage.name.partition(" (")
         if item and passage.symbols:
-            asked.setdefault(label, set()).add(item.removesuffix(")"))
+            items_by_label.setdefault(label, set()).add(item.removesuffix(")"))
     for label, offset in document.labels:
         environment = document.labelled[label].name if label in document.labelled else ""
         line = document.line(offset)
         inside = _symbols_at(document, label, "")
         yield Passage(kind="label", line=line, name=label[:LONGEST], says=environment, symbols=inside)
-        for item in sorted(asked.get(label, ())):
+        for item in sorted(items_by_label.get(label, ())):
             name, inside = f"{label} ({item})", _symbols_at(document, label, item)
             yield Passage(kind="label", line=line, name=name[:LONGEST], says=environment, symbols=inside)
-    yield from found
+    yield from passages
 
 
 def _symbols_at(document: Document, label: str, item: str) -> tuple[str, ...]:
@@ -114,8 +114,8 @@ def _referred(document: Document, match: re.Match[str]) -> Iterator[Passage]:
     for label in labels:
         name = f"{label} ({item})" if item else label
         claims = _attributed(document, match) if len(labels) == 1 else []
-        for said in claims or [""]:
-            formula = plain(document.expanded(said))
+        for words in claims or [""]:
+            formula = plain(document.expanded(words))
             inside = tuple(symbol[:LONGEST] for symbol in symbols(_ARGUMENTS.sub(" ", formula)) or symbols(formula))
             says = shown(formula, 80) if inside else ""
             yield Passage(kind="reference", line=line, name=name[:LONGEST], says=says, place=place[:LONGEST],

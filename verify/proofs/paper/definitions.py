@@ -44,8 +44,8 @@ def meanings(document: Document) -> Iterator[Passage]:
         after = document.text[formula.stop : formula.stop + 120]
         beside = _APPOSITION.search(before.replace("{", " ").replace("}", " "))
         told = _VERB.match(after)
-        for found in (beside, told if lone_symbol(formula.plain) else None):
-            words = _content(found[1], whole=found is told) if found else []
+        for match in (beside, told if lone_symbol(formula.plain) else None):
+            words = _content(match[1], whole=match is told) if match else []
             if words:
                 yield passage(document, formula.start, "meaning", symbol, says=" ".join(words))
 

@@ -23,15 +23,15 @@ READERS: tuple[Callable[[Document], Iterator[Passage]], ...] = (
 def extract_of(source: Source) -> Extract:
     """All passages of a source, in reading order, but for what says nothing that a rule compares."""
     document = document_of(source)
-    found = [passage for reader in READERS for passage in reader(document)]
-    counts = Counter((_family(passage), passage.name) for passage in found)
-    kept: dict[str, Passage] = {}
-    for at, passage in enumerate(found):
+    passages = [passage for reader in READERS for passage in reader(document)]
+    counts = Counter((_family(passage), passage.name) for passage in passages)
+    by_key: dict[str, Passage] = {}
+    for at, passage in enumerate(passages):
         if passage.kind == "order" and not passage.name and len(passage.powers) < 2:
             continue
         if counts[_family(passage), passage.name] > 1 or not _needs_another(passage):
-            kept.setdefault(_key(passage, at), passage)
-    ordered = sorted(kept.values(), key=lambda passage: passage.line)
+            by_key.setdefault(_key(passage, at), passage)
+    ordered = sorted(by_key.values(), key=lambda passage: passage.line)
     return Extract(sha256=source.sha256, lines=source.lines, passages=tuple(ordered))
 
 

@@ -32,8 +32,8 @@ def lint(extract: Extract, rules: Iterable[str] = ()) -> list[PaperFinding]:
     for rule in wanted:
         if rule not in RULES:
             raise InvalidInputError("rule", f"must be one of {', '.join(RULES)}", rule)
-    found = [finding for rule in wanted for finding in RULES[rule](extract)]
-    return sorted(found, key=lambda finding: (finding.line, finding.rule))
+    findings = [finding for rule in wanted for finding in RULES[rule](extract)]
+    return sorted(findings, key=lambda finding: (finding.line, finding.rule))
 
 
 def missing_files(extract: Extract, folder: Path) -> Iterator[PaperFinding]:

@@ -20,14 +20,14 @@ def powers(formula: str) -> dict[str, Fraction] | None:
 
     A sum in parentheses is one factor, named by its text; a logarithm is left out, as the orders that carry a tilde do.
     """
-    found = _product(formula.strip(), 0)
-    return None if found is None else {name: power for name, power in found.items() if power and name}
+    exponents = _product(formula.strip(), 0)
+    return None if exponents is None else {name: power for name, power in exponents.items() if power and name}
 
 
 def factor(formula: str) -> Fraction:
     """The product of the numbers in such a product, 1 where they make no fraction or it is none."""
-    found = _product(formula.strip(), 0) or {}
-    return found.get(NUMBER, Fraction(1)) or Fraction(1)
+    exponents = _product(formula.strip(), 0) or {}
+    return exponents.get(NUMBER, Fraction(1)) or Fraction(1)
 
 
 NUMBER = ""
@@ -35,7 +35,7 @@ NUMBER = ""
 
 
 def _product(text: str, depth: int) -> dict[str, Fraction] | None:
-    made: dict[str, Fraction] = {NUMBER: Fraction(1)}
+    exponents: dict[str, Fraction] = {NUMBER: Fraction(1)}
     at, sign = 0, 1
     if depth > _DEEPEST:
         return None
@@ -74,11 +74,11 @@ def _product(text: str, depth: int) -> dict[str, Fraction] | None:
             exponent, at = exponent_or_none, raised.end()
         if part is None:
             return None
-        made[NUMBER] *= _raised(part.pop(NUMBER, Fraction(1)), sign * exponent)
+        exponents[NUMBER] *= _raised(part.pop(NUMBER, Fraction(1)), sign * exponent)
         for name, power in part.items():
-            made[name] = made.get(name, Fraction(0)) + sign * exponent * power
+            exponents[name] = exponents.get(name, Fraction(0)) + sign * exponent * power
         sign = 1
-    return made
+    return exponents
 
 
 def _raised(number: Fraction, exponent: Fraction) -> Fraction:

@@ -32,9 +32,9 @@ def solvers(document: Document) -> Iterator[Passage]:
                 if by:
                     yield from _named(document, by.end(), stop, (start, by.start()))
     for proof in document.proofs:
-        found = list(_RUN_IN.finditer(document.text, proof.start, proof.stop))
-        ends = [match.start() for match in found[1:]] + [proof.stop]
-        for match, stop in zip(found, ends, strict=False):
+        heads = list(_RUN_IN.finditer(document.text, proof.start, proof.stop))
+        ends = [match.start() for match in heads[1:]] + [proof.stop]
+        for match, stop in zip(heads, ends, strict=False):
             yield from _named(document, match.end(), stop, (match.start(1), match.end(1)))
 
 

@@ -53,11 +53,11 @@ def _differ(one: list[Passage], other: list[Passage], links: dict[str, str]) -> 
 
 
 def _linked(passage: Passage, links: dict[str, str]) -> dict[str, Fraction]:
-    made: dict[str, Fraction] = {}
+    exponents: dict[str, Fraction] = {}
     for name, power in _variables(passage).items():
         known = links.get(name, name) if links.get(name) != passage.name else name
-        made[known] = made.get(known, Fraction(0)) + power
-    return made
+        exponents[known] = exponents.get(known, Fraction(0)) + power
+    return exponents
 
 
 def _variables(passage: Passage) -> dict[str, Fraction]:

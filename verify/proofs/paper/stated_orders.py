@@ -70,9 +70,9 @@ def _of(left: str, relation: str, side: str) -> Iterator[tuple[str, StatedOrder]
     if whole is not None:
         yield name, whole
     elif relation in ("=", ":=", "≥", "≤") and lone_symbol(left) and not _LETTER.search(side):
-        found = powers(side)
-        if found and list(found.values()) != [1]:
-            yield name, StatedOrder({":=": "="}.get(relation, relation), found, factor(side))
+        exponents = powers(side)
+        if exponents and list(exponents.values()) != [1]:
+            yield name, StatedOrder({":=": "="}.get(relation, relation), exponents, factor(side))
 
 
 def quantity(left: str) -> str:
@@ -82,24 +82,24 @@ def quantity(left: str) -> str:
 
 def _letters(side: str) -> list[StatedOrder]:
     """Orders that multiply each other and are all there is; nothing otherwise."""
-    made, at = [], 0
+    landau, at = [], 0
     while at < len(side.rstrip()):
         match = _WHOLE_LETTER.match(side, at)
         stop = _closing(side, match.end() - 1) if match else None
         if match is None or stop is None:
             return []
-        found = powers(side[match.end() : stop])
-        if found is None:
+        exponents = powers(side[match.end() : stop])
+        if exponents is None:
             return []
-        made.append(StatedOrder(match[1], found))
+        landau.append(StatedOrder(match[1], exponents))
         product = re.compile(r"\s*·?\s*").match(side, stop + 1)
         at = product.end() if product else stop + 1
-    return made
+    return landau
 
 
 def _letter_alone(side: str) -> StatedOrder | None:
-    found = _letters(side)
-    return found[0] if len(found) == 1 else None
+    landau = _letters(side)
+    return landau[0] if len(landau) == 1 else None
 
 
 def _upper_sums(formula: Formula) -> Iterator[tuple[str, str]]:

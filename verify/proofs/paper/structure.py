@@ -85,13 +85,13 @@ class Document:
     def spans(self) -> tuple[Span, ...]:
         """Every environment, in the order in which they begin."""
         begun: list[re.Match[str]] = []
-        made = []
+        spans = []
         for edge in _EDGE.finditer(self.text, self.source.body):
             if edge[1] == "begin":
                 begun.append(edge)
             elif begun:
-                made.append(self._span(begun.pop(), edge.end()))
-        return tuple(sorted(made, key=lambda span: span.start))
+                spans.append(self._span(begun.pop(), edge.end()))
+        return tuple(sorted(spans, key=lambda span: span.start))
 
     def _span(self, edge: re.Match[str], stop: int) -> Span:
         name, title, macro, at = edge[2], "", "", edge.end()
@@ -121,13 +121,13 @@ class Document:
     @cached_property
     def proofs(self) -> tuple[Span, ...]:
         """Proofs and sketches, each with the label of what it proves as its key."""
-        made = []
+        proofs = []
         ends = {span.start: span.stop for span in self.spans if span.name == "proof"}
         for begin in _SKETCH.finditer(self.text, self.source.body):
             stop = ends.get(begin.start()) or self.text.find("\n\n", begin.end())
             stop = len(self.text) if stop < 0 else stop
-            made.append(Span("proof", begin.start(), stop, key=self._proven(begin.start())))
-        return tuple(made)
+            proofs.append(Span("proof", begin.start(), stop, key=self._proven(begin.start())))
+        return tuple(proofs)
 
     def _proven(self, start: int) -> str:
         restated = _RESTATED.search(self.text, max(0, start - 80), start)
@@ -147,12 +147,12 @@ class Document:
     @cached_property
     def headings(self) -> tuple[Heading, ...]:
         """Headings of sections and paragraphs."""
-        made = []
+        headings = []
         for match in _HEADING.finditer(self.text, self.source.body):
             inner = braced(self.text, match.end())
             if inner is not None:
-                made.append(Heading(" ".join(inner.split()), match.start(), match.end() + len(inner) + 2))
-        return tuple(made)
+                headings.append(Heading(" ".join(inner.split()), match.start(), match.end() + len(inner) + 2))
+        return tuple(headings)
 
     def place(self, offset: int) -> str:
         """The statement, proof or section an offset stands in."""
@@ -169,7 +169,7 @@ class Document:
     @cached_property
     def formulas(self) -> tuple[Formula, ...]:
         """Every formula, in reading order."""
-        made: list[Formula] = []
+        formulas: list[Formula] = []
         begun, closed_by = None, ""
         for mark in _DELIMITER.finditer(self.text, self.source.body):
             sign = "".join(mark[0].split())
@@ -177,13 +177,13 @@ class Document:
                 tex = self.text[begun.end() : mark.start()]
                 if len(tex) <= LONGEST_FORMULA:
                     inside = plain(self.expanded(tex))
-                    made.append(Formula(begun.start(), mark.end(), tex, inside, closed_by not in ("$", "\\)")))
+                    formulas.append(Formula(begun.start(), mark.end(), tex, inside, closed_by not in ("$", "\\)")))
                 begun = None
             elif begun is not None and not sign and closed_by == "$":
                 begun = None  # an inline formula ends with its paragraph
             elif begun is None and (sign in _CLOSED_BY or sign.startswith("\\begin")):
                 begun, closed_by = mark, _CLOSED_BY.get(sign, sign.replace("begin", "end"))
-        return tuple(made)
+        return tuple(formulas)
 
     def formulas_in(self, start: int, stop: int) -> Iterator[Formula]:
         """Formulas that begin in a range."""

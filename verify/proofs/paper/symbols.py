@@ -50,11 +50,11 @@ def plain(tex: str) -> str:
 
 
 def _sequence(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
-    made: list[str] = []
+    parts: list[str] = []
     while at < len(tokens) and tokens[at] != "}":
         piece, at = _piece(tokens, at, depth)
-        made.append(piece)
-    return "".join(made), at
+        parts.append(piece)
+    return "".join(parts), at
 
 
 def _piece(tokens: list[str], at: int, depth: int) -> tuple[str, int]:
@@ -136,14 +136,14 @@ def shown(formula: str, longest: int = 100) -> str:
 
 def symbols(formula: str) -> list[str]:
     """Symbols of a formula of plain characters, in order of first occurrence: letter, accent, star and subscript."""
-    found = []
+    names = []
     marked = _WORD_MARKS.sub(" ", formula)
     for match in _SYMBOL.finditer(marked):
         letter, stars, below, more = match.groups()
         if letter in LANDAU and re.match(r"\s*\(", marked[match.end() :]):
             continue
-        found.append(symbol_name(letter, "*" if "*" in stars + more else "", below or ""))
-    return list(dict.fromkeys(found))
+        names.append(symbol_name(letter, "*" if "*" in stars + more else "", below or ""))
+    return list(dict.fromkeys(names))
 
 
 def symbol_name(letter: str, star: str, below: str) -> str:
@@ -171,13 +171,13 @@ _OPEN, _CLOSE = "([{⟨⌊", ")]}⟩⌋"
 
 def pieces(formula: str, marks: str) -> list[str]:
     """A formula of plain characters, parted at some characters outside of brackets, and at line ends."""
-    made = []
+    parts = []
     for line in re.split(r"⏎|⟹", formula):
         depth, start = 0, 0
         for at, character in enumerate(line):
             depth += (character in _OPEN) - (character in _CLOSE)
             if depth <= 0 and character in marks:
-                made.append(line[start:at])
+                parts.append(line[start:at])
                 start = at + 1
-        made.append(line[start:])
-    return made
+        parts.append(line[start:])
+    return parts

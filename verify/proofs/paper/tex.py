@@ -45,8 +45,8 @@ class Source:
     @cached_property
     def body(self) -> int:
         """Offset at which the document begins; 0 for a fragment."""
-        found = re.search(r"\\begin\s*\{document\}", self.text)
-        return found.end() if found else 0
+        match = re.search(r"\\begin\s*\{document\}", self.text)
+        return match.end() if match else 0
 
 
 def read_source(path: Path, argument: str = "FILE") -> Source:

@@ -33,9 +33,9 @@ def draws(document: Document) -> Iterator[Passage]:
         left = LEFT.match(formula.plain) if formula.displayed else None
         symbol = lone_symbol(left[1]) if left else None
         if left and symbol and symbol[0] in noisy and symbol[1:2] != "\u0303":
-            made = tuple(name for name in sorted(noisy) if name != symbol[0] and re.search(rf"{name}\s*\(", left[3]))
-            if made:
-                yield passage(document, formula.start, "part-of", symbol[0], inside=made)
+            parts = tuple(name for name in sorted(noisy) if name != symbol[0] and re.search(rf"{name}\s*\(", left[3]))
+            if parts:
+                yield passage(document, formula.start, "part-of", symbol[0], inside=parts)
 
 
 def pairs(document: Document) -> Iterator[Passage]:
@@ -76,9 +76,9 @@ def variants(document: Document) -> Iterator[Passage]:
     within: dict[str, int] = {}
     given = set()
     for formula in document.formulas:
-        kept = within if document.place(formula.start).startswith("proof") else outside
+        offsets = within if document.place(formula.start).startswith("proof") else outside
         for name in symbols(formula.plain):
-            kept.setdefault(name, formula.start)
+            offsets.setdefault(name, formula.start)
         given |= {lone_symbol(left[1]) for left in re.finditer(r"(?:\A|[⏎,;])\s*([^=≤≥⏎,;]{1,40}?)\s*:?=",
                                                               formula.plain)}  # fmt: skip
     for name, offset in within.items():

@@ -98,13 +98,13 @@ class RefutationCandidate:
                     yield replace(self, values=(*self.values[:k], nearer, *self.values[k + 1 :]))
 
     def _without(self, size: str, gone: int) -> RefutationCandidate:
-        kept = tuple(
+        values = tuple(
             value
             for (block, at), value in zip(places(self.n, self.m, self.p), self.values, strict=True)
             if (size, gone) not in zip(_AXES[block], at, strict=True)
         )
         sizes = {"n": self.n, "m": self.m, "p": self.p} | {size: getattr(self, size) - 1}
-        return RefutationCandidate(**sizes, values=kept)
+        return RefutationCandidate(**sizes, values=values)
 
 
 @lru_cache(maxsize=4096)

@@ -86,11 +86,11 @@ def _retreat(case: RefutationCase, family: PenaltyFamily) -> Scenario | None:
     if not family.lower.strictly_active:
         return None
     slope = case.problem.constraints.B.to_fractions()[0][0]
-    kept = Fraction(0)  # width δ² is passed at once
+    weight = Fraction(0)  # width δ² is passed at once
     if case.reading.ramp_width == "delta":
-        kept = 1 - abs(slope) / (2 * max(Fraction(1), abs(slope)))
+        weight = 1 - abs(slope) / (2 * max(Fraction(1), abs(slope)))
     inward = exact_error(3, [1 if slope > 0 else -1])
-    return Scenario(dual_term=case.reading.dual_term, rho=(kept,), y_star_error=(inward,))
+    return Scenario(dual_term=case.reading.dual_term, rho=(weight,), y_star_error=(inward,))
 
 
 def _break(case: RefutationCase, family: PenaltyFamily, scenario: Scenario, quantity: Quantity, name: str) -> Break:
@@ -118,10 +118,10 @@ def _break(case: RefutationCase, family: PenaltyFamily, scenario: Scenario, quan
         given["y_penalty"] = _argument(sampled_point(family, scenario)(SHOWN_ALPHA))
     if quantity != "solution-shift":
         estimate = estimator(family, scenario)
-        kept = {"cancelled": "", "frozen": ", the term α⁻²Aᵀλ̃ kept,"}.get(
+        aside = {"cancelled": "", "frozen": ", the term α⁻²Aᵀλ̃ kept,"}.get(
             scenario.dual_term, f", {find_choice('dual_term').words(scenario.dual_term)},"
         )
-        lines.append(f"The estimator ∇_xL there{kept} is {function(estimate)}.")
+        lines.append(f"The estimator ∇_xL there{aside} is {function(estimate)}.")
         values["estimate"] = vector(estimate(SHOWN_ALPHA))
     if quantity == "T1":
         at_minimiser = estimator(family, scenario.model_copy(update={"y_error": (), "gradient_error": ()}))
@@ -177,10 +177,10 @@ def _weight_switched_on(case: RefutationCase) -> Break | None:
     # Two estimates are compared: no gradient of F is asked for, and at a kink there is none.
     family = PenaltyFamily.at(case.problem, case.x, (0,) * case.problem.n)
     first = lower.weakly_active[0]
-    kept = tuple(Fraction(int(i in lower.strictly_active)) for i in range(case.problem.p))
-    switched = tuple(Fraction(1) if i == first else weight for i, weight in enumerate(kept))
+    weights = tuple(Fraction(int(i in lower.strictly_active)) for i in range(case.problem.p))
+    switched = tuple(Fraction(1) if i == first else weight for i, weight in enumerate(weights))
     slip = exact_error(3, [int(i == first) for i in range(case.problem.p)])
-    before, after = Scenario(dual_term=dual, rho=kept), Scenario(dual_term=dual, rho=switched, lam_error=(slip,))
+    before, after = Scenario(dual_term=dual, rho=weights), Scenario(dual_term=dual, rho=switched, lam_error=(slip,))
     ends = estimator(family, before), estimator(family, after)
     difference = ends[1] - ends[0]
     leading, shown, name = difference.leading(), difference(SHOWN_ALPHA), "T₂"
@@ -189,7 +189,7 @@ def _weight_switched_on(case: RefutationCase) -> Break | None:
     lines = (
         *opening(case, lower),
         f"Take λ̃ = λ* {_errors([slip])}, which the premise allows, and ε_λ = δ = α³, which nothing excludes.",
-        f"With λ* the weights are ρ = {vector(kept)}, the penalty minimiser is y_pen = "
+        f"With λ* the weights are ρ = {vector(weights)}, the penalty minimiser is y_pen = "
         f"{function(minimiser(family, before))} and the estimator there {function(ends[0])}.",
         f"With λ̃ they are ρ = {vector(switched)}, y_pen = {function(minimiser(family, after))} and "
         f"{function(ends[1])}.",

@@ -131,12 +131,12 @@ def _near_a_kink(case: RefutationCase) -> Break | None:
     through = _in_square(s.g_xy - s.A * s.B, s.f_xy)
     jacobian = fmpq_poly([rational(s.A / s.B)])
     # Of the derivative of α₁(λᵀh - g(x, y*)) a map of x leaves nothing of α₁Aλ*, and Dλ*ᵀh is of order α².
-    kept, words = fmpq_poly([0]), ""
+    dual, words = fmpq_poly([0]), ""
     if case.reading.dual_term == "frozen":
-        kept, words = fmpq_poly([rational(s.A * LAM_WIDTH)]) * curvature, " + α⁻²Aλ*"
+        dual, words = fmpq_poly([rational(s.A * LAM_WIDTH)]) * curvature, " + α⁻²Aλ*"
     elif case.reading.dual_term == "both-maps":
-        kept, words = fmpq_poly([rational(growth * s.B)]) * of_f, " - α⁻²(dλ*/dx)Bw"
-    bias = RationalVector((kept - of_f * (through + jacobian * curvature),), curvature).reduced()
+        dual, words = fmpq_poly([rational(growth * s.B)]) * of_f, " - α⁻²(dλ*/dx)Bw"
+    bias = RationalVector((dual - of_f * (through + jacobian * curvature),), curvature).reduced()
     leading, name = bias.leading(), "the bias at x(α)"
     if not case.is_broken_by(leading):
         return None

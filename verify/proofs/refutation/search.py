@@ -131,9 +131,9 @@ def _search(claim: str, reading: str, weight: int, tries: int, seed: int) -> Ref
         if decided(candidate) is not None:
             exhaustive = candidate.is_scalar
             smallest = candidate if exhaustive else shrink(candidate, lambda near: decided(near) is not None)
-            found = decided(smallest)
-            assert found is not None  # it breaks the claim
-            case, broken = found
+            decision = decided(smallest)
+            assert decision is not None  # it breaks the claim
+            case, broken = decision
             return refutation(case.problem, case.x, broken, examined, exhaustive=exhaustive)
     return None
 
