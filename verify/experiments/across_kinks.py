@@ -91,9 +91,9 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     records = iter(bench.perform("runs", cells))
     runs = []
     for name, entrant, beside in entrants:
-        found = [next(records) for _ in judged[name]]
-        known = [min(lows[at], *record["loss"]) for at, record in zip(judged[name], found, strict=True)]
-        runs.append(MethodRuns(name, entrant, found, known, float("nan"), taken[name, entrant.name], beside))
+        own_records = [next(records) for _ in judged[name]]
+        known = [min(lows[at], *record["loss"]) for at, record in zip(judged[name], own_records, strict=True)]
+        runs.append(MethodRuns(name, entrant, own_records, known, float("nan"), taken[name, entrant.name], beside))
     return described(with_common_lows(runs), tried, _setting(size), (size, seed))
 
 

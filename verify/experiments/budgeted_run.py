@@ -118,12 +118,12 @@ def _distances(course: Course, places: list[Vector], count: int) -> dict[str, li
     chosen = (
         sorted({round(i) for i in np.linspace(0, len(places) - 1, count)}) if count > 1 else [len(places) - 1][:count]
     )
-    found = [distance(course.problem, places[i].tolist(), course.radius, proven_size=PROVEN_SIZE) for i in chosen]
+    distances = [distance(course.problem, places[i].tolist(), course.radius, proven_size=PROVEN_SIZE) for i in chosen]
     return {
         "at": [float(i) for i in chosen],
-        "lower": [bounds.lower for bounds in found],
-        "upper": [bounds.upper for bounds in found],
-        "certified": [float(bounds.certified) for bounds in found],
+        "lower": [bounds.lower for bounds in distances],
+        "upper": [bounds.upper for bounds in distances],
+        "certified": [float(bounds.certified) for bounds in distances],
     }
 
 

@@ -200,9 +200,9 @@ def _prepared_slope(around: Surroundings) -> Slope:
 
 def _page_slope(around: Surroundings) -> Slope:
     def answer(x: Vector) -> Vector:
-        found = implicit_gradient(around.objectives, x)
-        around.counts.update(found.counts)
-        return found.hypergradient
+        estimate = implicit_gradient(around.objectives, x)
+        around.counts.update(estimate.counts)
+        return estimate.hypergradient
 
     return answer
 

@@ -88,9 +88,9 @@ def run(bench: Bench, size: Size, seed: int) -> Experiment:
     runs = []
     for (variant, entrant, choice, beside), seconds in zip(entrants, timed, strict=True):
         group = judged[variant]
-        found = [next(records) for _ in group]
-        known = [min(lows[at], *record["loss"]) for at, record in zip(group, found, strict=True)]
-        runs.append(MethodRuns(variant, entrant, found, known, float(seconds), choice, beside))
+        own_records = [next(records) for _ in group]
+        known = [min(lows[at], *record["loss"]) for at, record in zip(group, own_records, strict=True)]
+        runs.append(MethodRuns(variant, entrant, own_records, known, float(seconds), choice, beside))
     return described(with_common_lows(runs), [*tried, *tried_too], _setting(size), size, seed)
 
 

@@ -68,11 +68,11 @@ def _ranked(group: Mapping[str, MethodRuns], *, in_time: bool) -> list[tuple[flo
 def _lead(groups: Groups, paged: Groups) -> str:
     """Who wins, the rivals first where they do, and what F2CSA leaves, at its best and as its page."""
     behind = ", ".join(f"{variant} {_spread(group[F2CSA].left)}" for variant, group in groups.items())
-    said = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
+    sentence = f"{_winners(groups, None)}; of the methods that sample f, {_winners(groups, SAMPLED)}."
     pages = ", ".join(f"{variant} {_spread(group[F2CSA].left)}" for variant, group in paged.items())
     beside = f" (its plain page: {pages})" if pages else ""
     return (
-        f"{said[:1].upper() + said[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: "
+        f"{sentence[:1].upper() + sentence[1:]} Of F's fall to the lowest value known, F2CSA leaves on equal work: "
         f"{behind}{beside}."
     )
 
@@ -127,8 +127,8 @@ def _sentences(groups: Groups, paged: Groups, runs: Sequence[MethodRuns], settin
         told = "; ".join(parts)
         yield f"{_capital(variant)}, share of the fall left by the best, the best that samples f, and F2CSA: {told}."
     if paged:
-        said = f"{_winners(paged, None)}; of the methods that sample f, {_winners(paged, SAMPLED)}"
-        yield f"As plain pages, nothing kept from call to call, other conclusions would follow in part: {said}."
+        winners = f"{_winners(paged, None)}; of the methods that sample f, {_winners(paged, SAMPLED)}"
+        yield f"As plain pages, nothing kept from call to call, other conclusions would follow in part: {winners}."
     for of, each in (("at its best", groups), ("as its page", paged)):
         calls = []
         for variant, group in each.items():
@@ -198,12 +198,12 @@ def _coupled(groups: Groups, runs: Sequence[MethodRuns]) -> Iterator[str]:
         if not shares:
             continue
         alphas = sorted({alpha for name, alpha in shares if name == LITERAL}, reverse=True)
-        said = "; ".join(
+        listing = "; ".join(
             f"α = {alpha:g}: {_spread(shares[LITERAL, alpha])} with the formulas as written, "
             f"{_spread(shares[F2CSA, alpha])} repaired"
             for alpha in alphas
         )
-        yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {said}."
+        yield f"Where the box moves with x, which the paper does not test, F2CSA leaves of the fall at {listing}."
 
 
 def _whose(group: Mapping[str, MethodRuns]) -> str:
@@ -234,14 +234,16 @@ def ratios(group: Mapping[str, MethodRuns], names: Sequence[str]) -> list[float]
 
 
 def _findings(groups: Groups) -> Iterator[Finding]:
-    found = {variant: ratios(group, NAMED) for variant, group in groups.items()}
-    least = next(iter(found))
-    low, high = min(found[least]), max(found[least])
-    alike = [variant for variant, values in found.items() if max(values) <= 1 + SIMILAR]
-    apart = [f"{variant} {_ratio(min(v))} to {_ratio(max(v))}" for variant, v in found.items() if max(v) > 1 + SIMILAR]
+    by_variant = {variant: ratios(group, NAMED) for variant, group in groups.items()}
+    least = next(iter(by_variant))
+    low, high = min(by_variant[least]), max(by_variant[least])
+    alike = [variant for variant, values in by_variant.items() if max(values) <= 1 + SIMILAR]
+    apart = [
+        f"{variant} {_ratio(min(v))} to {_ratio(max(v))}" for variant, v in by_variant.items() if max(v) > 1 + SIMILAR
+    ]
     yield Finding(
         statement="convergence-experiment", quantity=f"largest ratio of the methods' final decreases of F, {least}",
-        measured=float(np.median(found[least])), interval=(low, high),
+        measured=float(np.median(by_variant[least])), interval=(low, high),
         sentence="Tuned by one protocol, F2CSA, SSIGD and DS-BLO end at similar losses"
         + (f" ({', '.join(alike)})" if alike else " nowhere")
         + (f", and at others on {', '.join(apart)}" if apart else "")

@@ -163,8 +163,8 @@ class HypergradientCost:
             return self._by_the_factor_at_hand(self.prepared, here)
         if self.implicit is not None:
             self.implicit.cg_tol = self.effort.residual or CG_TOL
-            found, counts = self.implicit(here.x, here.lower)
-            return found, work.operations(counts, self.q.m), work.linear_solve(counts, self.q.m)
+            gradient, counts = self.implicit(here.x, here.lower)
+            return gradient, work.operations(counts, self.q.m), work.linear_solve(counts, self.q.m)
         assert self.oracle is not None  # as it was made
         self.oracle.lower.lower = here.lower
         # At y* the gradient of the penalty Lagrangian in y is that of f.
@@ -178,10 +178,10 @@ class HypergradientCost:
         assert isinstance(lower, _GivenFactor)  # as it was made
         lower.lower = here.lower
         products, read = oracle.tally.products, lower.pivoting.doubles_read
-        found = oracle(here.x).hypergradient
+        gradient = oracle(here.x).hypergradient
         solving = 2.0 * (lower.pivoting.doubles_read - read)
         # The product that says which rows are regular belongs to the lower level, which is given.
-        return found, 2.0 * (oracle.tally.products - products - 1) * self.q.m**2 + solving, solving
+        return gradient, 2.0 * (oracle.tally.products - products - 1) * self.q.m**2 + solving, solving
 
     def forget(self) -> None:
         """As if never called; a factor stays, for it is the lower level's."""
@@ -202,8 +202,8 @@ def least_effort(method: str, here: CostPlace) -> Effort:
         for residual in RESIDUALS:
             tried.effort = Effort(alpha, residual)
             tried.forget()
-            found, operations, _ = tried(here)
-            if relative_error(found, exact) <= ACCURACY:
+            gradient, operations, _ = tried(here)
+            if relative_error(gradient, exact) <= ACCURACY:
                 enough.setdefault(operations, tried.effort)
                 break  # a smaller residual takes more
     return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
@@ -243,11 +243,11 @@ def hypergradients(
     for method in methods:
         effort = least_effort(method, here)
         estimate = HypergradientCost(method, here.q, effort)
-        found, operations, solving = estimate(here)
+        gradient, operations, solving = estimate(here)
         row: dict[str, Any] = {
             "d": d, "condition": condition, "seed": seed, "method": method, "free": here.free,
             "alpha": effort.alpha, "residual": effort.residual, "operations": operations, "solve_operations": solving,
-            "error": relative_error(found, exact),
+            "error": relative_error(gradient, exact),
         }  # fmt: skip
         if timed:
             row["seconds"] = _seconds(estimate, here)
@@ -289,15 +289,15 @@ def _solve(here: CostPlace, method: str, step: float, *, timed: bool) -> dict[st
     while taken < STEPS:
         taken += 1
         began = time.process_time()
-        found, operations, _ = estimate(here)
+        gradient, operations, _ = estimate(here)
         seconds += time.process_time() - began
         work_done += operations
-        last = float(np.linalg.norm(found))
+        last = float(np.linalg.norm(gradient))
         first = first or last
         if last <= REDUCTION * first:
             break
         began = time.process_time()
-        here = lower(here.x - step * found)
+        here = lower(here.x - step * gradient)
         lower_seconds += time.process_time() - began
     row = {"alpha": effort.alpha, "residual": effort.residual, "steps": taken, "reached": last / first,
            "operations": work_done}  # fmt: skip

@@ -113,9 +113,9 @@ def _by_entrant(rows: Rows) -> Iterator[Row]:
         for wanted in WANTED:
             there = [r for r in group if r.get("wanted") == wanted]
             ratios = [_ratio(r) for r in there if r.get("points") == WALKING]
-            asked = len(by(there, "rows", "d", "condition", "seed"))
-            short = f", {asked - len(ratios)} of {asked} not" if len(ratios) < asked else ""
-            row[_error(wanted)] = f"{np.median(ratios):.2f}{short}" if ratios else "not reached" if asked else ""
+            total = len(by(there, "rows", "d", "condition", "seed"))
+            short = f", {total - len(ratios)} of {total} not" if len(ratios) < total else ""
+            row[_error(wanted)] = f"{np.median(ratios):.2f}{short}" if ratios else "not reached" if total else ""
         yield row
 
 
@@ -159,8 +159,8 @@ def _sentences(rows: Rows, duels: Sequence[Row], entrants: Field) -> Iterator[st
     itself = [r for r in rows if r["entrant"] == UNIT and r.get("points") == WALKING and r.get("wanted") == WANTED[0]]
     low, high = min(float(r["lower quartile"]) for r in itself), max(float(r["upper quartile"]) for r in itself)
     yield f"The unit beside itself: quartiles from {low:.2f} to {high:.2f}; what differs by less is not told apart."
-    for said in entrants.absent:
-        yield f"Not here is {said}."
+    for absentee in entrants.absent:
+        yield f"Not here is {absentee}."
     yield from _left_out(rows)
 
 
@@ -182,12 +182,12 @@ def _first_order(rows: Rows) -> Iterator[str]:
 
 def _left_out(rows: Rows) -> Iterator[str]:
     """Who was kept away, where and why: said, not dropped."""
-    kept: dict[tuple[str, str], set[str]] = {}
+    by_reason: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         status = str(row["status"])
         if status.startswith("left out"):
-            kept.setdefault((str(row["entrant"]), status), set()).add(_problem(row))
-    for (name, status), where in kept.items():
+            by_reason.setdefault((str(row["entrant"]), status), set()).add(_problem(row))
+    for (name, status), where in by_reason.items():
         places = sorted(where)
         shown = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
         yield f"{name} {status} ({shown})."
@@ -199,13 +199,13 @@ def _problem(row: Mapping[str, Any]) -> str:
 
 def _plots(rows: Rows, duels: Sequence[Row]) -> Iterator[Plot]:
     digits = "digits: −log₁₀ of the relative error"
-    for points, said in ((WALKING, "along a walk"), (FRESH, "at fresh points")):
-        yield Plot(title=f"Time of an answer {said}", x_label=digits, y_label="times the prepared implicit gradient's",
+    for points, where in ((WALKING, "along a walk"), (FRESH, "at fresh points")):
+        yield Plot(title=f"Time of an answer {where}", x_label=digits, y_label="times the prepared implicit gradient's",
                    series=tuple(_over_errors(rows, points, RATIO)), log_y=True)  # fmt: skip
     dims = sorted({int(duel["d"] or 0) for duel in duels})
     if len(dims) > 1:
-        for points, said in ((WALKING, "along a walk"), (FRESH, "at fresh points")):
-            yield Plot(title=f"F2CSA's fastest over the fastest other, {said}", x_label="dimension d",
+        for points, where in ((WALKING, "along a walk"), (FRESH, "at fresh points")):
+            yield Plot(title=f"F2CSA's fastest over the fastest other, {where}", x_label="dimension d",
                        y_label="ratio of times", series=tuple(_over_dimensions(duels, points, dims)), log_x=True,
                        log_y=True)  # fmt: skip
     yield Plot(title="Bytes an answer reads along a walk", x_label=digits,
@@ -217,12 +217,12 @@ def _over_errors(rows: Rows, points: str, column: str) -> Iterator[Series]:
     """An entrant's median over problems at every error that it reaches on most of them; the band is its quartiles."""
     for (name,), group in by(rows, "entrant").items():
         at, values = [], []
-        asked = len(by(group, "rows", "d", "condition", "seed"))
+        total = len(by(group, "rows", "d", "condition", "seed"))
         for wanted in WANTED:
-            found = [r[column] for r in group if r.get("wanted") == wanted and r.get("points") == points]
-            if len(found) * 2 > asked and all(value is not None for value in found):
+            cells = [r[column] for r in group if r.get("wanted") == wanted and r.get("points") == points]
+            if len(cells) * 2 > total and all(value is not None for value in cells):
                 at.append(-float(np.log10(wanted)))
-                values.append(np.percentile(found, (25, 50, 75)))
+                values.append(np.percentile(cells, (25, 50, 75)))
         if len(at) > 1:
             low, middle, high = (tuple(float(v[i]) for v in values) for i in range(3))
             yield Series(name=str(name), x=tuple(at), y=middle, low=low, high=high)
@@ -233,11 +233,11 @@ def _over_dimensions(duels: Sequence[Row], points: str, dims: Sequence[int]) -> 
         for wanted in (WANTED[0], WANTED[2]):
             at, values = [], []
             for d in dims:
-                found = [float(duel["over"] or 0) for duel in group if duel["d"] == d and duel["points"] == points
+                ratios = [float(duel["over"] or 0) for duel in group if duel["d"] == d and duel["points"] == points
                          and duel["wanted"] == wanted and duel["over"] is not None]  # fmt: skip
-                if found:
+                if ratios:
                     at.append(float(d))
-                    values.append((min(found), float(np.median(found)), max(found)))
+                    values.append((min(ratios), float(np.median(ratios)), max(ratios)))
             if len(at) > 1:
                 low, middle, high = (tuple(v[i] for v in values) for i in range(3))
                 yield Series(name=f"{kind}, {_error(wanted)}", x=tuple(at), y=middle, low=low, high=high)

@@ -107,24 +107,24 @@ def _lead(groups: Groups, ends: Mapping[tuple[str, str], Ends]) -> str:
     total = sum(ends[v, F2CSA].total for v in groups)
     there = {name: sum(ends[v, name].there for v in groups) for name in names}
     most = [name for name in names if there[name] == max(there.values())]
-    said = f"At a Goldstein point, by proof, {_verb(most)} {joined(most)} on the most runs, "
-    said += _fraction(there[most[0]], total)
+    text = f"At a Goldstein point, by proof, {_verb(most)} {joined(most)} on the most runs, "
+    text += _fraction(there[most[0]], total)
     others = [name for name in names if name not in most]
     if F2CSA not in most or (len(most) == 1 and others):
         other = F2CSA if F2CSA not in most else max(others, key=there.__getitem__)
         best, ours = (binomial_interval(there[name], total, CONFIDENCE) for name in (most[0], other))
-        said += f", and {other} on {_fraction(there[other], total)}"
-        said += ": the intervals overlap, these runs do not part them" if ours[1] >= best[0] else ""
-    if min(found.total for found in ends.values()) < ENOUGH:
-        return f"{said}. So few draws of a problem do not say who is there always, or soonest."
+        text += f", and {other} on {_fraction(there[other], total)}"
+        text += ": the intervals overlap, these runs do not part them" if ours[1] >= best[0] else ""
+    if min(end.total for end in ends.values()) < ENOUGH:
+        return f"{text}. So few draws of a problem do not say who is there always, or soonest."
     firsts = {name: sum(name in _soonest({n: ends[v, n] for n in names}) for v in groups) for name in names}
     soonest = max(names, key=firsts.__getitem__)
-    said += f". Soonest with all runs there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
-    said += f" of {len(groups)} problems" + (f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else "")
+    text += f". Soonest with all runs there, alone or with others, is most often {soonest}, on {firsts[soonest]}"
+    text += f" of {len(groups)} problems" + (f", F2CSA on {firsts[F2CSA]}" if soonest != F2CSA else "")
     only = [v for v in groups if [name for name in names if ends[v, name].all_there] == [F2CSA]]
-    rivals = {v: max((ends[v, name] for name in names if name != F2CSA), key=lambda found: found.there) for v in only}
+    rivals = {v: max((ends[v, name] for name in names if name != F2CSA), key=lambda end: end.there) for v in only}
     told = ", ".join(f"{v}, the next on {rivals[v].there} of {rivals[v].total}" for v in only)
-    return said + (f"; F2CSA alone has all its runs there on: {told}." if only else ".")
+    return text + (f"; F2CSA alone has all its runs there on: {told}." if only else ".")
 
 
 def _verb(names: Sequence[str]) -> str:
@@ -138,7 +138,7 @@ def _fraction(count: int, total: int) -> str:
 
 def _soonest(ends: Mapping[str, Ends]) -> list[str]:
     """Of the methods whose every run ends at the target those that take the fewest calls."""
-    calls = {name: found.calls for name, found in ends.items() if found.all_there}
+    calls = {name: end.calls for name, end in ends.items() if end.all_there}
     return [name for name in calls if calls[name] == min(calls.values())]
 
 

@@ -72,11 +72,11 @@ class MethodRuns:
 
     def held_at(self, part: float) -> float:
         """Active rows over the size of y when this part of the work is spent, the median seed's."""
-        found = []
+        shares = []
         for record in self.records:
             spent = part * record["products"][-1]
-            found.append(next(h for h, at in zip(record["held"], record["products"], strict=True) if at >= spent))
-        return float(np.median(found))
+            shares.append(next(h for h, at in zip(record["held"], record["products"], strict=True) if at >= spent))
+        return float(np.median(shares))
 
     def series(self, over: str, label: str = "") -> Series | None:
         """The share left over ``products`` or ``seconds``: median, least and largest seed; ``None`` if all failed."""
@@ -159,10 +159,10 @@ def freed_memory(groups: Mapping[str, Mapping[str, MethodRuns]], setting: Row) -
     if not isinstance(radius, float):
         return
     pairs = [(v, one.entrant) for v, group in groups.items() for one in group.values() if one.name in (DSBLO, DSBLO_2)]
-    kept = [f"{entrant.name} on {variant}" for variant, entrant in pairs if keeps_theorem(entrant, radius)]
+    names = [f"{entrant.name} on {variant}" for variant, entrant in pairs if keeps_theorem(entrant, radius)]
     yield (
         "DS-BLO's theorem ties β to γ₁ = K/δ with a memory of K ≥ 1 steps; of its tuned pairs "
-        f"{joined(kept) if kept else 'none'} {'keeps' if len(kept) < 2 else 'keep'} this, the others have β tuned "
+        f"{joined(names) if names else 'none'} {'keeps' if len(names) < 2 else 'keep'} this, the others have β tuned "
         "freely of γ₁, or K = 1 where δγ₁ < 1."
     )
 

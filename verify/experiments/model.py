@@ -76,9 +76,9 @@ class Experiment(Frozen):
         Raises:
             KeyError: If this experiment says nothing of it.
         """
-        for found in self.findings:
-            if found.statement == statement:
-                return found
+        for finding in self.findings:
+            if finding.statement == statement:
+                return finding
         raise KeyError(statement)
 
 

@@ -77,10 +77,10 @@ class PreparedTilted:
     def __call__(self, x: Vector, tilt: Vector | None, rng: np.random.Generator | None) -> Vector:
         """The gradient (n,) at x under this tilt, if any; f is sampled from ``rng``, exact if ``None``."""
         before, samples = replace(self.oracle.tally), self.around.samples if rng is not None else 1
-        found = self.oracle(x, tilt=tilt, rng=rng, samples=samples)
+        estimate = self.oracle(x, tilt=tilt, rng=rng, samples=samples)
         _counted(self.around.counts, before, self.oracle.tally)
         self.around.counts["sampled_products"] += (samples - 1) * (SAMPLE_X + SAMPLE_Y)
-        return found.hypergradient
+        return estimate.hypergradient
 
 
 class PreparedParent:
@@ -100,11 +100,11 @@ class PreparedParent:
         q, before = self.oracle.q, replace(self.oracle.tally)
         stated, q.noise = q.noise, self.noise
         try:
-            found = self.oracle(x)
+            estimate = self.oracle(x)
         finally:
             q.noise = stated
         _counted(self.around.counts, before, self.oracle.tally)
-        return found.hypergradient
+        return estimate.hypergradient
 
 
 class _PreparedPigd(PigdMethod):
@@ -131,10 +131,10 @@ class PreparedValues(ZerothOrderAnswers):
         x, before = as_vector(x, q.n, "x"), replace(oracle.tally)
         with double_range(q):
             y, *_ = oracle.lower.solve(x, oracle.g_xy.back(x) + q.g_y, oracle.rows.reach(x))
-            found = q.f(x, y)
+            loss = q.f(x, y)
         _counted(self.around.counts, before, oracle.tally)
         self.around.counts["bytes_read"] += VALUE_PRODUCTS * q.f_yy.nbytes
-        return found
+        return loss
 
 
 def _quadratic(around: Surroundings) -> QuadraticObjectives:

@@ -95,9 +95,9 @@ class Curves:
 
     def growth(self, method: str) -> FittedPower:
         """The power of d that the method follows where d is large."""
-        kept = [d for d in self.dimensions if d >= ASYMPTOTIC]
-        kept = kept if len(kept) >= 3 else self.dimensions[-3:]
-        return power(kept, [self.points[method][d][0] for d in kept])
+        tail = [d for d in self.dimensions if d >= ASYMPTOTIC]
+        tail = tail if len(tail) >= 3 else self.dimensions[-3:]
+        return power(tail, [self.points[method][d][0] for d in tail])
 
     def crossing(self, method: str) -> float:
         """From which d on F2CSA takes less than this method; infinite if nowhere."""
@@ -128,11 +128,11 @@ class Curves:
     def series(self, names: Sequence[str] = METHODS) -> tuple[Series, ...]:
         """One curve a method, its band from the least to the largest seed's."""
         at = tuple(map(float, self.dimensions))
-        made = []
+        curves = []
         for name in names:
             middles, lows, highs = zip(*(self.points[name][d] for d in self.dimensions), strict=True)
-            made.append(Series(name=name, x=at, y=middles, low=lows, high=highs))
-        return tuple(made)
+            curves.append(Series(name=name, x=at, y=middles, low=lows, high=highs))
+        return tuple(curves)
 
 
 def described(rows: Rows, solves: Rows, size: Size, seed: int) -> Experiment:
@@ -159,7 +159,7 @@ def _lead(work: Mapping[float, Curves], seconds: Mapping[float, Curves]) -> str:
     """Who wins, the rivals first where they do."""
     by_work, by_time = _range(work, PREPARED), _range(seconds, PREPARED)
     factored = [_range(work, name)[1] for name in ALGEBRAS if name != ITERATIVE]
-    said = (
+    claim = (
         f"an implicit gradient that takes the factor its lower level was solved with needs {_times(by_work)} F2CSA's "
         f"operations and {_times(by_time)} the time of F2CSA's fast oracle"
     )
@@ -168,7 +168,7 @@ def _lead(work: Mapping[float, Curves], seconds: Mapping[float, Curves]) -> str:
         "F2CSA takes the fewest operations" if by_work[0] > 1 else "Neither wins everywhere"
     )  # fmt: skip
     return (
-        f"{who} of one hypergradient, both prepared: {said}. Factorised anew at each point, as a plain page does, an "
+        f"{who} of one hypergradient, both prepared: {claim}. Factorised anew at each point, as a plain page does, an "
         f"implicit gradient takes up to {max(factored):.3g} times F2CSA's operations at the largest d, and by "
         f"conjugate gradients, which factorise nothing, {_times(_range(work, ITERATIVE))}."
     )
@@ -185,12 +185,12 @@ def crossings(rows: Rows, condition: float, method: str) -> tuple[float, float]:
 
     A seed that is not run at every dimension counts as far as it goes.
     """
-    found = []
+    places = []
     for group in by([row for row in rows if row["condition"] == condition], "seed").values():
         curves = Curves(group, condition, "operations")
         if len(curves.dimensions) > 1:
-            found.append(curves.crossing(method))
-    return min(found), max(found)
+            places.append(curves.crossing(method))
+    return min(places), max(places)
 
 
 def _times(between: tuple[float, float]) -> str:

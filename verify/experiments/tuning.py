@@ -100,8 +100,8 @@ class Tuned:
 
 def lowest(bench: Bench, courses: Sequence[Course]) -> dict[Course, float]:
     """The lowest F known of each course, found without a method."""
-    found = bench.perform("lowest", [Cell("budgeted_run:lowest_loss", {"course": at.plain}) for at in courses])
-    return dict(zip(courses, map(float, found), strict=True))
+    losses = bench.perform("lowest", [Cell("budgeted_run:lowest_loss", {"course": at.plain}) for at in courses])
+    return dict(zip(courses, map(float, losses), strict=True))
 
 
 def run_cell(at: Course, entrant: Contender, seed: int, budget: Budget, *, points: int = 1, distances: int = 0) -> Cell:
@@ -156,13 +156,17 @@ def tuned(
     judging: Judging = LENGTH_ALONE,
 ) -> tuple[dict[tuple[str, str], Tuned], list[Row]]:
     """Both numbers of every method on every variant, whose courses are those for tuning, and a row a pair tried."""
-    made = _Trials(bench, variants, budget, judging, lowest(bench, [at for group in variants.values() for at in group]))
+    search = _Trials(
+        bench, variants, budget, judging, lowest(bench, [at for group in variants.values() for at in group])
+    )
     entries = [(variant, name) for variant in variants for name in methods[variant]]
-    kept = {entry: judging.given[entry] if entry in judging.given else Tuned(0.0, 0.0, False) for entry in entries}
-    made.run("tuning, lengths", {e: [(length, kept[e].further, kept[e].own) for length in lengths] for e in entries})
+    starts = {entry: judging.given[entry] if entry in judging.given else Tuned(0.0, 0.0, False) for entry in entries}
+    search.run(
+        "tuning, lengths", {e: [(length, starts[e].further, starts[e].own) for length in lengths] for e in entries}
+    )
     if judging.further:
-        firsts = {entry: made.best(entry)[0] for entry in entries}
-        made.run(
+        firsts = {entry: search.best(entry)[0] for entry in entries}
+        search.run(
             "tuning, further number",
             {
                 entry: [(stepped(firsts[entry], steps), value, ()) for value, steps in FURTHER[entry[1]]]
@@ -170,17 +174,17 @@ def tuned(
             },
         )
     if judging.rounds:
-        own = {e: [(*made.best(e)[:2], (value,)) for value in OWN[e[1]]] for e in entries if e[1] in OWN}
-        made.run("tuning, own numbers", own)
+        own = {e: [(*search.best(e)[:2], (value,)) for value in OWN[e[1]]] for e in entries if e[1] in OWN}
+        search.run("tuning, own numbers", own)
         for k in range(judging.rounds):
-            made.run(f"tuning, round {k + 1}", {entry: [made.beyond(entry)] for entry in entries})
+            search.run(f"tuning, round {k + 1}", {entry: [search.beyond(entry)] for entry in entries})
         # A method without numbers of its own has as many trials past an end or between.
         without = [entry for entry in entries if entry not in own]
         for k in range(len(_OURS) if without else 0):
-            made.run(f"tuning, further round {k + 1}", {entry: [made.beyond(entry)] for entry in without})
+            search.run(f"tuning, further round {k + 1}", {entry: [search.beyond(entry)] for entry in without})
     elif judging.further:
-        made.run("tuning, neighbours", {entry: list(made.neighbours(entry)) for entry in entries})
-    return {entry: made.taken(entry) for entry in entries}, [row for e in entries for row in made.rows(e)]
+        search.run("tuning, neighbours", {entry: list(search.neighbours(entry)) for entry in entries})
+    return {entry: search.taken(entry) for entry in entries}, [row for e in entries for row in search.rows(e)]
 
 
 def trials(lengths: Sequence[float], rounds: int = 0) -> int:

@@ -155,10 +155,10 @@ def _sealed(text: str) -> str:
 def _read(path: Path, header: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Finished cells; a torn last line is dropped."""
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    found = _parsed(lines[0])
-    if found.get("schema") != SCHEMA:
+    head = _parsed(lines[0])
+    if head.get("schema") != SCHEMA:
         raise InvalidInputError("--resume", "must find a file of finished cells", path.name)
-    different = [name for name in header if found.get(name) != header[name]]
+    different = [name for name in header if head.get(name) != header[name]]
     if different:
         raise InvalidInputError("--resume", f"must continue the same run; it differs in {', '.join(different)}")
     # What follows the last end of a line is torn, or nothing.

@@ -67,11 +67,11 @@ def imported(path: str) -> Entrant:
     if here not in sys.path:
         sys.path.insert(0, here)
     try:
-        made: Entrant = getattr(import_module(module), factory)()
+        entrant: Entrant = getattr(import_module(module), factory)()
     except Exception as error:  # a foreign module may raise anything
         first = (str(error).splitlines() or [""])[0]
         raise InvalidInputError("--entrant", f"cannot be made: {type(error).__name__}: {first}", path) from None
-    lacking = [name for name in NEEDED if not hasattr(made, name)]
+    lacking = [name for name in NEEDED if not hasattr(entrant, name)]
     if lacking:
         raise InvalidInputError("--entrant", f"must have {', '.join(lacking)}", path)
-    return made
+    return entrant

@@ -93,10 +93,10 @@ class _Prepared:
         """As :class:`Answering`."""
         before = Tally(**vars(self.oracle.tally))
         with within_the_domain():
-            found = self.oracle(x) if isinstance(self.oracle, ImplicitOracle) else self.oracle(x, rng)
+            estimate = self.oracle(x) if isinstance(self.oracle, ImplicitOracle) else self.oracle(x, rng)
         q = self.oracle.q
         draws = self.samples if q.noise.model != "none" else 0
-        return Answer(found.hypergradient, counted(since(self.oracle.tally, before), q, draws))
+        return Answer(estimate.hypergradient, counted(since(self.oracle.tally, before), q, draws))
 
 
 @dataclass(frozen=True)
@@ -179,12 +179,12 @@ class _Batched:
     def together(self, X: Matrix, rng: np.random.Generator | None = None) -> list[Answer]:
         """The answers at the rows of X, (K, n), in one go; each has an equal share of the work."""
         with within_the_domain():
-            found = self.oracle(X, rng)
-        vectors, m, K = found.counts["matrix_vector_products"], self.oracle.q.m, len(X)
-        rows = found.counts["row_factorisations"] * (min(self.oracle.q.p, m) / m) ** 3
+            estimate = self.oracle(X, rng)
+        vectors, m, K = estimate.counts["matrix_vector_products"], self.oracle.q.m, len(X)
+        rows = estimate.counts["row_factorisations"] * (min(self.oracle.q.p, m) / m) ** 3
         # A block that serves many points is read once for all of them.
-        share = Work(vectors / K, rows / K, 0, 8 * m**2 * found.counts["matrix_products"] // K)
-        return [Answer(gradient, share) for gradient in np.asarray(found.hypergradient)]
+        share = Work(vectors / K, rows / K, 0, 8 * m**2 * estimate.counts["matrix_products"] // K)
+        return [Answer(gradient, share) for gradient in np.asarray(estimate.hypergradient)]
 
 
 @dataclass(frozen=True)
@@ -218,12 +218,12 @@ class _Page:
         """As :class:`Answering`."""
         call = self.call
         with within_the_domain():
-            found = hypergradient(
+            estimate = hypergradient(
                 self.q, x, alpha=call.alpha, parameters=call.parameters, tol=call.tol, rng=rng, certify=self.certify
             )
-        certificate, noisy = found.certificate, self.q.noise.model != "none"
+        certificate, noisy = estimate.certificate, self.q.noise.model != "none"
         return Answer(
-            found.hypergradient, of_counts(self.blocks, found.counts, call.parameters.N_g if noisy else 0),
+            estimate.hypergradient, of_counts(self.blocks, estimate.counts, call.parameters.N_g if noisy else 0),
             None if certificate is None else certificate.bound,
         )  # fmt: skip
 
@@ -254,19 +254,19 @@ class _ImplicitPage:
         """As :class:`Answering`."""
         noisy = self.q.noise.model != "none"
         with within_the_domain():
-            found = implicit_gradient(self.q, x, rng=rng if noisy else None)
-        return Answer(found.hypergradient, of_counts(self.blocks, found.counts, int(noisy)))
+            estimate = implicit_gradient(self.q, x, rng=rng if noisy else None)
+        return Answer(estimate.hypergradient, of_counts(self.blocks, estimate.counts, int(noisy)))
 
 
 def of_counts(blocks: WorkBlocks, counts: Mapping[str, int], draws: int) -> Work:
     """A page's counts as work; the lower level is a factorisation of g_yy whatever the solver did."""
     m = blocks.m
     solves = counts.get("lower_level_solves", counts.get("quadratic_programs", 0))
-    made = factorisations(dict(counts))
-    largest = max((size for kind, size in made if kind == "cholesky"), default=0)
+    numbers = factorisations(dict(counts))
+    largest = max((size for kind, size in numbers if kind == "cholesky"), default=0)
     if largest:
-        made["cholesky", largest] -= min(solves, made["cholesky", largest])  # the lower level's own serves again
-    extra = sum(number * (size / m) ** 3 * (2 if kind == "lu" else 1) for (kind, size), number in made.items())
+        numbers["cholesky", largest] -= min(solves, numbers["cholesky", largest])  # the lower level's own serves again
+    extra = sum(number * (size / m) ** 3 * (2 if kind == "lu" else 1) for (kind, size), number in numbers.items())
     factors = solves + extra
     products = max(blocks.products(dict(counts)) - factors * m / 6, 0.0)
     return Work(products, factors, draws, round(8 * m**2 * (products + factors)))

@@ -57,10 +57,10 @@ def points_of(q: QuadraticObjectives, seed: int, tuning: int, walk: int, fresh: 
         x: Vector = scale * rng.standard_normal(q.n)
         return x
 
-    kept, first, steps = tuple(anew() for _ in range(tuning)), anew(), list[Vector]()
+    tuning_points, first, steps = tuple(anew() for _ in range(tuning)), anew(), list[Vector]()
     for _ in range(walk):
         steps.append((steps[-1] if steps else first) + STEP * anew())
-    return Points(kept, first, tuple(steps), tuple(anew() for _ in range(fresh)))
+    return Points(tuning_points, first, tuple(steps), tuple(anew() for _ in range(fresh)))
 
 
 def _scale(q: QuadraticObjectives, direction: Vector) -> float:

@@ -133,8 +133,8 @@ def jaxopt_osqp(q: QuadraticObjectives, tol: float) -> Callable[[Vector], Any]:
     g_xy, f_xx, f_xy, f_yy = (jnp.asarray(block) for block in (q.g_xy, q.f_xx, q.f_xy, q.f_yy))
 
     def F(x: Any) -> Any:  # noqa: N802  # the paper's letter
-        found = solver.run(params_obj=(G, g_xy.T @ x + q.g_y), params_ineq=(rows, q.b - A @ x))
-        y = found.params.primal
+        solution = solver.run(params_obj=(G, g_xy.T @ x + q.g_y), params_ineq=(rows, q.b - A @ x))
+        y = solution.params.primal
         return 0.5 * (x @ f_xx @ x + y @ f_yy @ y) + x @ f_xy @ y + x @ q.f_x + y @ q.f_y
 
     gradient = jax.jit(jax.grad(F))

@@ -60,7 +60,7 @@ class Tried:
         Raises:
             OutsideDomainError: If the entrant has no answer, or too late.
         """
-        found: list[tuple[float, Effort]] = []
+        pairs: list[tuple[float, Effort]] = []
         ladders = 0
         for ladder in self.entrant.ladders(wanted, scale):
             held = False
@@ -68,12 +68,12 @@ class Tried:
                 error, work = self._at(effort)
                 if not error <= wanted:
                     break
-                found.append((work, effort))
+                pairs.append((work, effort))
                 held = True
             ladders += held
             if ladders == ENOUGH:
                 break
-        return [effort for _, effort in sorted(found, key=lambda item: item[0])]
+        return [effort for _, effort in sorted(pairs, key=lambda item: item[0])]
 
     def _at(self, effort: Effort) -> tuple[float, float]:
         key = named(effort)
@@ -110,12 +110,12 @@ class Race:
         """Rounds of the entrant, each beside one of the unit just before it; run once for each effort."""
         key = (entrant.name, named(effort))
         if key not in self.run:
-            made: list[tuple[Round, Round]] = []
-            while len(made) < self.rounds:
-                made.append((self.round(self.unit, {}), self.round(entrant, effort)))
-                if max(*made[-1][1].seconds[COLD], *made[-1][1].seconds[PREPARING]) > SLOW:
+            rounds: list[tuple[Round, Round]] = []
+            while len(rounds) < self.rounds:
+                rounds.append((self.round(self.unit, {}), self.round(entrant, effort)))
+                if max(*rounds[-1][1].seconds[COLD], *rounds[-1][1].seconds[PREPARING]) > SLOW:
                     break
-            self.run[key] = made
+            self.run[key] = rounds
         return self.run[key]
 
     def round(self, entrant: Entrant, effort: Effort) -> Round:
@@ -123,25 +123,25 @@ class Race:
         forget(self.q)
         began = clock()
         answering = entrant.prepare(self.q, effort)
-        made = Round({PREPARING: [clock() - began]}, {PREPARING: [answering.preparation]}, 0.0)
+        timing = Round({PREPARING: [clock() - began]}, {PREPARING: [answering.preparation]}, 0.0)
         for kind, at in ((COLD, (self.points.first,)), (WALKING, self.points.walk), (FRESH, self.points.fresh)):
             for x in at:
                 began = clock()
                 answer = answering.at(x)
-                self._kept(made, kind, clock() - began, [answer], [x])
+                self._kept(timing, kind, clock() - began, [answer], [x])
         together = getattr(answering, "together", None)
         if together is not None:
             began = clock()
             answers = together(np.array(self.points.fresh))
-            self._kept(made, TOGETHER, clock() - began, answers, self.points.fresh)
-        return made
+            self._kept(timing, TOGETHER, clock() - began, answers, self.points.fresh)
+        return timing
 
-    def _kept(self, made: Round, kind: str, took: float, answers: Sequence[Answer], at: Sequence[Vector]) -> None:
-        made.seconds.setdefault(kind, []).append(took)
-        made.work.setdefault(kind, []).extend(answer.work for answer in answers)
+    def _kept(self, timing: Round, kind: str, took: float, answers: Sequence[Answer], at: Sequence[Vector]) -> None:
+        timing.seconds.setdefault(kind, []).append(took)
+        timing.work.setdefault(kind, []).extend(answer.work for answer in answers)
         for x, answer in zip(at, answers, strict=True):
             truth = self.truths[id(x)]
-            made.error = max(made.error, truth.error_of(answer.hypergradient) + truth.error)
+            timing.error = max(timing.error, truth.error_of(answer.hypergradient) + truth.error)
 
 
 def measured(
@@ -183,17 +183,17 @@ def _brought(tried: Tried, race: Race, scale: float) -> Iterator[Row]:
         try:
             efforts = tried.candidates(wanted, scale)
             # Chosen at some points, held to the error at all others.
-            made = next((e for e in efforts if race.raced(entrant, e)[0][1].error <= wanted), None)
+            effort = next((e for e in efforts if race.raced(entrant, e)[0][1].error <= wanted), None)
         except OutsideDomainError as error:
             yield about | {"wanted": wanted, "status": f"left out: {error}"}
             continue
-        if made is None:
+        if effort is None:
             least = min((error for error, _ in tried.errors.values()), default=np.inf)
             yield about | {"wanted": wanted, "status": "not reached", "error": float(least)}
             continue
-        rounds = race.raced(entrant, made)
+        rounds = race.raced(entrant, effort)
         reached: Row = {"wanted": wanted, "status": "reached", "error": max(round.error for _, round in rounds),
-                        "efforts tried": len(tried.errors), **made}  # fmt: skip
+                        "efforts tried": len(tried.errors), **effort}  # fmt: skip
         for row in _told(rounds, race.q.m):
             yield about | reached | row
 
