@@ -101,8 +101,8 @@ def __getattr__(name: str) -> Any:
     if name in _HOME_OF:
         import importlib
 
-        found = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
-        return found
+        value = globals()[name] = getattr(importlib.import_module(_HOME_OF[name]), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -130,11 +130,11 @@ def oracle(
         terms["g_difference"] = terms["g_difference"] + weights.alpha_1 * noise_g
 
     # Line 7.
-    made = Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
+    estimate = Hypergradient(y_star, lam, rho, y, terms, total(terms), _counts(call, lower, penalty), lower, penalty, w)
     if call.certify is None:
-        return made
+        return estimate
     samples = parameters.N_g if noisy else 0
-    return replace(made, certificate=certify(L, w, terms["dual"], call.certify, reading.noise_pairing, samples))
+    return replace(estimate, certificate=certify(L, w, terms["dual"], call.certify, reading.noise_pairing, samples))
 
 
 def hypergradient(

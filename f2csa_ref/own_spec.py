@@ -16,10 +16,10 @@ def load() -> None:
     """
     root = Path(__file__).resolve().parents[1]
     if "spec" in sys.modules:
-        found = getattr(sys.modules["spec"], "__file__", None)
-        if found is not None and root not in Path(found).resolve().parents:
+        origin = getattr(sys.modules["spec"], "__file__", None)
+        if origin is not None and root not in Path(origin).resolve().parents:
             own = f"this package's own spec ({root / 'spec'})"
-            raise ImportError(f"{found} stands in front of {own}: rename it, or run from another folder")
+            raise ImportError(f"{origin} stands in front of {own}: rename it, or run from another folder")
         return
     found_spec = PathFinder.find_spec("spec", [str(root)])
     if found_spec is None or found_spec.loader is None:

@@ -114,10 +114,10 @@ class PenaltyLagrangian:
     @cached_property
     def grad_y_here(self) -> Callable[[Vector], Vector]:
         """:meth:`grad_y`, bit for bit, as a function that has worked out what x alone decides."""
-        found = quadratic_in_y(self.objectives)
-        if found is None:
+        quadratic = quadratic_in_y(self.objectives)
+        if quadratic is None:
             return self.grad_y
-        q, offset = found
+        q, offset = quadratic
         B, B_turned, g_turned, f_turned, fixed = q.B, q.B.T, q.g_yy.T, q.f_yy.T, q.f_y
         at_x, y_star, rho, h_star, stationarity = self.x @ q.f_xy, self.y_star, self.rho, self.h_star, self.stationarity
         shared = at_x + fixed

@@ -207,11 +207,11 @@ def _nearly_dependent(rng: np.random.Generator) -> Drawn:
     second[1] = 1
     A = _integers(rng, -2, 2, 1, n)
     rows = _Rows(np.vstack([A, A]), np.vstack([first, second]), _integers(rng, 1, 3, 2), np.zeros(2, dtype=int))
-    made = _solved_at(rng, rows, ["rows-nearly-dependent", "several-active-rows", "strictly-complementary"])
+    drawn = _solved_at(rng, rows, ["rows-nearly-dependent", "several-active-rows", "strictly-complementary"])
     # Rows of length about 1, a tilt apart: the same feasible set.
     for name in ("A", "B", "b"):
-        made.problem["constraints"][name] = _over(made.problem["constraints"][name], tilt)
-    return made
+        drawn.problem["constraints"][name] = _over(drawn.problem["constraints"][name], tilt)
+    return drawn
 
 
 def _over(values: Any, by: int) -> Any:
@@ -229,12 +229,12 @@ def _ill_conditioned(rng: np.random.Generator) -> Drawn:
 
 
 def _infeasible(rng: np.random.Generator) -> Drawn:
-    made = _fixed_rows(rng) if rng.integers(2) else _box(rng)
-    held = made.problem["constraints"]
-    held["A"] = [*held["A"], [0] * len(made.x)]
+    feasible = _fixed_rows(rng) if rng.integers(2) else _box(rng)
+    held = feasible.problem["constraints"]
+    held["A"] = [*held["A"], [0] * len(feasible.x)]
     held["B"] = [*held["B"], [-value for value in held["B"][0]]]
     held["b"] = [*held["b"], -held["b"][0] - int(rng.integers(1, 3, endpoint=True))]
-    return Drawn(made.problem, made.x, frozenset({"infeasible"}))
+    return Drawn(feasible.problem, feasible.x, frozenset({"infeasible"}))
 
 
 def _experiment(rng: np.random.Generator) -> Drawn:
@@ -251,8 +251,8 @@ def _experiment(rng: np.random.Generator) -> Drawn:
 
 
 def _eighths(part: NDArray[np.float64]) -> Any:
-    found = (part * 8).round().astype(int).tolist()
-    return _over(found, 8)
+    numerators = (part * 8).round().astype(int).tolist()
+    return _over(numerators, 8)
 
 
 FAMILIES = {
@@ -300,16 +300,16 @@ def names(text: str, argument: str = "instance") -> Iterator[str]:
     Raises:
         InvalidInputError: If there is no such family, or the seeds are none or too many.
     """
-    found = _NAME.fullmatch(text)
-    if found is None or found["family"] not in FAMILIES:
+    match = _NAME.fullmatch(text)
+    if match is None or match["family"] not in FAMILIES:
         rule = f"must be drawn:FAMILY:SEED or drawn:FAMILY:FIRST-LAST, with a family of {', '.join(FAMILIES)}"
         raise InvalidInputError(argument, rule, text)
-    first, last = int(found["first"]), int(found["last"] or found["first"])
+    first, last = int(match["first"]), int(match["last"] or match["first"])
     if not first <= last < MOST:
         raise InvalidInputError(argument, f"must have seeds FIRST <= LAST below {MOST}", text)
     if last - first >= AT_ONCE:
         raise InvalidInputError(argument, f"must name at most {AT_ONCE} problems", text)
-    return (name_of(found["family"], seed) for seed in range(first, last + 1))
+    return (name_of(match["family"], seed) for seed in range(first, last + 1))
 
 
 @lru_cache(maxsize=256)

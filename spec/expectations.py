@@ -105,16 +105,16 @@ def listed(kind: type[Kind], reasons: Mapping[str, str] | Sequence[Kind], argume
         if not isinstance(given, list | tuple) or not all(isinstance(entry, kind) for entry in given):
             raise InvalidInputError(argument, "must give each name a reason: {NAME: REASON}", given)
         return tuple(given)
-    made = []
-    said: Mapping[Any, Any] = reasons
-    for name, reason in said.items():
+    entries = []
+    by_name: Mapping[Any, Any] = reasons
+    for name, reason in by_name.items():
         if not isinstance(name, str) or not isinstance(reason, str):
             raise InvalidInputError(argument, "must give each name a reason, both text", {name: reason})
         try:
-            made.append(kind(id=name, reason=reason.strip()))
+            entries.append(kind(id=name, reason=reason.strip()))
         except ValidationError as error:
             raise from_validation(error, f"{argument} {shorten(name)}") from None
-    return tuple(made)
+    return tuple(entries)
 
 
 def read_list(kind: type[Kind], path: Path, argument: str) -> tuple[Kind, ...]:
@@ -152,5 +152,5 @@ def hand_written(path: Path, argument: str) -> str:
 
 def reason_of(entries: Sequence[Listed], claim: str, reading: str, instance: str) -> str:
     """The reason of the narrowest entry that covers a result; empty where none does."""
-    found = [entry for entry in entries if entry.covers(claim, reading, instance)]
-    return max(found, key=lambda entry: entry.id.count("|")).reason if found else ""
+    covering = [entry for entry in entries if entry.covers(claim, reading, instance)]
+    return max(covering, key=lambda entry: entry.id.count("|")).reason if covering else ""

@@ -41,17 +41,17 @@ def described_in(docstring: str) -> dict[str, str]:
     lines = inspect.cleandoc(docstring).splitlines()
     if "Args:" not in lines:
         return {}
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     name = ""
     for line in lines[lines.index("Args:") + 1 :]:
         if line and not line.startswith(" "):
             break
         if opening := re.match(r" {4}([\w-]+): (.+)", line):
             name = opening[1]
-            found[name] = opening[2]
+            descriptions[name] = opening[2]
         elif name and line.strip():
-            found[name] += f" {line.strip()}"
-    return found
+            descriptions[name] += f" {line.strip()}"
+    return descriptions
 
 
 class Frozen(BaseModel):
@@ -73,12 +73,12 @@ class Frozen(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        made = handler(core)
-        written = handler.resolve_ref_schema(made).get("properties", {})
+        schema = handler(core)
+        written = handler.resolve_ref_schema(schema).get("properties", {})
         for name, field in cls.model_fields.items():
             if field.description and (entry := written.get(field.alias or name)) is not None:
                 entry.setdefault("description", field.description)
-        return made
+        return schema
 
 
 class Sparing(Frozen):

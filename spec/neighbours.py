@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def shadowed() -> str:
     """What stands in front of one of our packages, in one line; empty where nothing does."""
     for name in OURS:
-        found = importlib.util.find_spec(name)
-        where = None if found is None else found.origin or next(iter(found.submodule_search_locations or ()), None)
+        module = importlib.util.find_spec(name)
+        where = None if module is None else module.origin or next(iter(module.submodule_search_locations or ()), None)
         if where is not None and ROOT not in Path(where).resolve().parents:
             return (
                 f"{where} stands in front of this package's own {name} ({ROOT / name}): "
@@ -56,8 +56,8 @@ def working_folder_first() -> Iterator[None]:
 
 def _holds(folder: str, name: str) -> bool:
     """Whether a folder has a module of this name that can be taken for ours, which a bare folder is not."""
-    found = PathFinder.find_spec(name, [folder])
-    return found is not None and found.loader is not None
+    module = PathFinder.find_spec(name, [folder])
+    return module is not None and module.loader is not None
 
 
 def not_from_here() -> list[str]:

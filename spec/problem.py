@@ -217,8 +217,8 @@ def digest(problem: Problem) -> str:
     """What identifies a problem: the hash of its canonical text, or beyond 200 a side of its blocks' doubles."""
     if not isinstance(problem, Quadratic) or max(problem.n, problem.m, problem.p) <= families.SMALL:
         return "sha256:" + hashlib.sha256(dumps_problem(problem).encode()).hexdigest()
-    found = hashlib.sha256(dumps(problem.noise.to_block()).encode())
+    hasher = hashlib.sha256(dumps(problem.noise.to_block()).encode())
     for name, block in problem.blocks.items():
-        found.update(f"{name} {block.shape}".encode())
-        found.update(np.ascontiguousarray(block.to_numpy(), dtype="<f8").view(np.uint8).data)
-    return "sha256-doubles:" + found.hexdigest()
+        hasher.update(f"{name} {block.shape}".encode())
+        hasher.update(np.ascontiguousarray(block.to_numpy(), dtype="<f8").view(np.uint8).data)
+    return "sha256-doubles:" + hasher.hexdigest()

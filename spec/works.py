@@ -82,10 +82,10 @@ def load_works() -> dict[str, CitedWork]:
         InvalidInputError: If the file is malformed or an id repeats.
     """
     works = parse_toml(_WorksFile, package_text("works.toml"), "works.toml").works
-    found = {work.id: work for work in works}
-    if len(found) != len(works):
+    by_id = {work.id: work for work in works}
+    if len(by_id) != len(works):
         raise InvalidInputError("works.toml", "ids must not repeat", [work.id for work in works])
-    return found
+    return by_id
 
 
 def find(name: str) -> CitedWork:

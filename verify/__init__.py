@@ -27,11 +27,11 @@ def _refuse_others() -> None:
     assert ours.loader is not None
     neighbours = importlib.util.module_from_spec(ours)
     ours.loader.exec_module(neighbours)
-    if said := neighbours.shadowed():
+    if message := neighbours.shadowed():
         if sys.argv[:1] == ["-m"]:  # python -m verify: nothing of ours has begun
-            sys.stderr.write(f"f2csa: {said}\n")
+            sys.stderr.write(f"f2csa: {message}\n")
             sys.exit(2)
-        raise ImportError(said)
+        raise ImportError(message)
 
 
 _refuse_others()

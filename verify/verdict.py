@@ -294,12 +294,12 @@ def combine(verdicts: Iterable[Verdict | None], *, parts: bool = False) -> Verdi
     An instance on which the claim says nothing (not applicable, vacuous) does not weigh against one where it does; a
     part that cannot be met, or asked, leaves the whole unmet.
     """
-    found = list(verdicts)
-    if not found or None in found:
+    all_verdicts = list(verdicts)
+    if not all_verdicts or None in all_verdicts:
         return None
     silent = [Verdict.VACUOUS, Verdict.NOT_APPLICABLE]
     last = [*silent, Verdict.SUPPORTED] if parts else [Verdict.SUPPORTED, *silent]
-    return next(verdict for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, *last) if verdict in found)
+    return next(verdict for verdict in (Verdict.REFUTED, Verdict.INCONCLUSIVE, *last) if verdict in all_verdicts)
 
 
 def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | None]]) -> Verdict | None:
@@ -307,12 +307,12 @@ def rolled_up(statement: Statement, verdicts: Mapping[str, Sequence[Verdict | No
 
     Of a hypothesis on problems it is asked whether one can meet it; of a program, that it is right on every one.
     """
-    found = combine((combine(own) for own in verdicts.values()), parts=True)
+    verdict = combine((combine(own) for own in verdicts.values()), parts=True)
     asks_for_one = statement.question == "can-be-met" and statement.about != "subject"
-    if found is not None and asks_for_one and len(verdicts) == 1:
+    if verdict is not None and asks_for_one and len(verdicts) == 1:
         (own,) = verdicts.values()
-        return Verdict.SUPPORTED if Verdict.SUPPORTED in own else found
-    return found
+        return Verdict.SUPPORTED if Verdict.SUPPORTED in own else verdict
+    return verdict
 
 
 def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
@@ -322,7 +322,7 @@ def not_refuted_by(readings: Mapping[str, Verdict | None]) -> tuple[str, ...]:
     """
     if Verdict.SUPPORTED in readings.values():
         return ()
-    return tuple(name for name, found in readings.items() if found not in (Verdict.REFUTED, Verdict.VACUOUS))
+    return tuple(name for name, verdict in readings.items() if verdict not in (Verdict.REFUTED, Verdict.VACUOUS))
 
 
 def _in_orders(count: str) -> str:
@@ -333,10 +333,10 @@ def _error_rates(name: str, item: RateEvidence | ComparisonEvidence) -> dict[str
     """Both error probabilities of statistical evidence, with the violation the second one is about."""
     if item.error_rate is None:
         return None
-    made = {name: item.error_rate}
+    rates = {name: item.error_rate}
     if item.power is not None and item.detectable is not None:
-        made[f"violation of {item.detectable:.2g} missed"] = 1 - item.power
-    return made
+        rates[f"violation of {item.detectable:.2g} missed"] = 1 - item.power
+    return rates
 
 
 def _factor_to_spare(item: ComparisonEvidence) -> str:

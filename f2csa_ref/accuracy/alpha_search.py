@@ -93,10 +93,10 @@ class Search:
             alpha = self._next(self.tries[-1])
         reached = [one for one in self.tries if one.value <= self.allowed]
         if reached:
-            found = max(reached, key=lambda one: one.alpha)
-            return found, found.why_not
-        found = min(self.tries, key=lambda one: one.value)
-        return found, found.why_not or (self._floor(found) if alpha == FLOOR else alpha)
+            best = max(reached, key=lambda one: one.alpha)
+            return best, best.why_not
+        best = min(self.tries, key=lambda one: one.value)
+        return best, best.why_not or (self._floor(best) if alpha == FLOOR else alpha)
 
     def following(self, found: Try) -> float:
         """Where to begin at a point nearby."""
@@ -110,24 +110,24 @@ class Search:
         call = replace(call, alpha=alpha, tol=tol, given=given, certify=self.assumed)
         self.attempts += 1
         if lower.status == "diverged":
-            made = oracle(self.q, self.x, replace(call, certify=None), noisy=False)
-            return Try(alpha, tol, made, math.inf, "the lower level's iteration diverged")
+            estimate = oracle(self.q, self.x, replace(call, certify=None), noisy=False)
+            return Try(alpha, tol, estimate, math.inf, "the lower level's iteration diverged")
         try:
-            made = oracle(self.q, self.x, call, noisy=False)
+            estimate = oracle(self.q, self.x, call, noisy=False)
         except InvalidInputError as error:
             if not error.argument.startswith("certify."):
                 raise
-            made = oracle(self.q, self.x, replace(call, certify=None), noisy=False)
-            self.counts.update(made.counts)
-            return Try(alpha, tol, made, math.inf, f"{error.argument.removeprefix('certify.')} {error.rule}")
-        c = made.certificate
+            estimate = oracle(self.q, self.x, replace(call, certify=None), noisy=False)
+            self.counts.update(estimate.counts)
+            return Try(alpha, tol, estimate, math.inf, f"{error.argument.removeprefix('certify.')} {error.rule}")
+        c = estimate.certificate
         assert c is not None  # asked for
-        self.counts.update(made.counts)
+        self.counts.update(estimate.counts)
         self.certificate_counts.update(c.counts)
         if c.applies:
-            return Try(alpha, tol, made, c.bound, "")
+            return Try(alpha, tol, estimate, c.bound, "")
         self.certificate_counts.update({} if c.hull is None else c.hull.counts)
-        return Try(alpha, tol, made, math.inf if c.hull is None else c.hull.distance, c.why_not)
+        return Try(alpha, tol, estimate, math.inf if c.hull is None else c.hull.distance, c.why_not)
 
     def _next(self, one: Try) -> float | str:
         """The next alpha, or why there is none."""
@@ -165,11 +165,11 @@ class Search:
             return math.sqrt(below * best.alpha)
         return FLOOR
 
-    def _floor(self, found: Try) -> str:
+    def _floor(self, best: Try) -> str:
         """Why no alpha gives a smaller bound."""
-        if float(np.linalg.norm(found.made.terms["dual"])) > self.allowed:
+        if float(np.linalg.norm(best.made.terms["dual"])) > self.allowed:
             return KEPT
-        if self.call.parameters.lower_level == "primal-dual" and not found.rounded:
+        if self.call.parameters.lower_level == "primal-dual" and not best.rounded:
             return FAR
         return ROUNDED if any(one.rounded for one in self.tries) else FLOOR
 

@@ -160,25 +160,25 @@ def answer_within(
     with double_range(q):
         while True:
             search.solve_lower_level(rng)
-            found, why_not = search.best()
-            met = not why_not and found.value <= allowed
+            best, why_not = search.best()
+            met = not why_not and best.value <= allowed
             if met or not search.can_refine():
                 break
-        made = AccurateAnswer(
-            replace(found.made, lower_level=search.lower), accuracy, found.alpha, found.tol, 1, met, why_not,
-            search.attempts, search.following(found), dict(search.counts), dict(search.certificate_counts),
+        answer = AccurateAnswer(
+            replace(best.made, lower_level=search.lower), accuracy, best.alpha, best.tol, 1, met, why_not,
+            search.attempts, search.following(best), dict(search.counts), dict(search.certificate_counts),
         )  # fmt: skip
-        return made if allowed == accuracy.error else _with_noise(search, made, call.parameters.N_g, rng)
+        return answer if allowed == accuracy.error else _with_noise(search, answer, call.parameters.N_g, rng)
 
 
-def _with_noise(search: Search, made: AccurateAnswer, least: int, rng: np.random.Generator | None) -> AccurateAnswer:
+def _with_noise(search: Search, answer: AccurateAnswer, least: int, rng: np.random.Generator | None) -> AccurateAnswer:
     """Line 6's samples, as many as their radius needs to fit beside the bound."""
-    q, assumed, pairing = search.q, made.accuracy.assumed, search.call.reading.noise_pairing
-    one, c = made.estimate, made.certificate
-    L = PenaltyLagrangian(q, search.x, penalty_parameters(made.alpha), one.y_star, one.lam, one.rho)
+    q, assumed, pairing = search.q, answer.accuracy.assumed, search.call.reading.noise_pairing
+    one, c = answer.estimate, answer.certificate
+    L = PenaltyLagrangian(q, search.x, penalty_parameters(answer.alpha), one.y_star, one.lam, one.rho)
     of_one = noise_radius(L, one.shift, pairing, 1, assumed.level, assumed.variance).radius
     near = c.bound if c.applies else c.hull.distance if c.hull is not None else math.inf
-    left = made.accuracy.error - (near if near < search.allowed else search.allowed)
+    left = answer.accuracy.error - (near if near < search.allowed else search.allowed)
     most = max(MOST_SAMPLES, least)
     needed = max(least, math.ceil(min(of_one / left, 2 * math.sqrt(most)) ** 2 * (1 + 1e-9)))
     N_g = min(needed, most)
@@ -193,7 +193,9 @@ def _with_noise(search: Search, made: AccurateAnswer, least: int, rng: np.random
     c = replace(c, bound=c.bound + noise.radius, terms=c.terms | {"noise": noise.radius}, noise=noise, hull=hull)
     short = "" if N_g == needed else f"more than {N_g:,} samples would be needed"
     estimate = replace(one, terms=terms, hypergradient=total(terms), certificate=c)
-    counts = Counter(made.counts)
+    counts = Counter(answer.counts)
     counts.update(grad_x_f=N_g, grad_x_g=2 * N_g)
-    why_not = made.why_not or short
-    return replace(made, estimate=estimate, N_g=N_g, met=made.met and not short, why_not=why_not, counts=dict(counts))
+    why_not = answer.why_not or short
+    return replace(
+        answer, estimate=estimate, N_g=N_g, met=answer.met and not short, why_not=why_not, counts=dict(counts)
+    )

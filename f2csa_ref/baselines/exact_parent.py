@@ -130,6 +130,6 @@ class PigdMethod(Restoring):
 
 def counted_penalty_gradient(around: Surroundings, x: Vector) -> Vector:
     """The parent's estimate (n,) at x, its calls added to the run's."""
-    found = penalty_gradient(around.objectives, x, alpha=around.alpha)
-    around.counts.update(found.counts)
-    return found.hypergradient
+    estimate = penalty_gradient(around.objectives, x, alpha=around.alpha)
+    around.counts.update(estimate.counts)
+    return estimate.hypergradient

@@ -27,8 +27,8 @@ class Free:
     def __matmul__(self, w: Vector) -> Vector:
         padded = np.zeros(len(self.whole.matrix))
         padded[self.coordinates] = w
-        kept: Vector = self.whole.forth(padded)[self.coordinates]
-        return kept
+        product: Vector = self.whole.forth(padded)[self.coordinates]
+        return product
 
 
 @dataclass(eq=False)

@@ -46,12 +46,12 @@ class ImplicitGradient:
 
 def factorisations(counts: dict[str, int]) -> dict[tuple[str, int], int]:
     """Factorisations among counts: how many of each kind and size."""
-    found = {}
+    numbers = {}
     for name, number in counts.items():
         kind, bracket, size = name.partition("(")
         if bracket:
-            found[kind, int(size.removesuffix(")"))] = number
-    return found
+            numbers[kind, int(size.removesuffix(")"))] = number
+    return numbers
 
 
 def implicit_gradient(

@@ -96,15 +96,15 @@ def parameters_of(
             wished["gamma_2"] = _inverse(wished.pop("step_size"))
     try:
         derived = _derived(name, constants, outer, n, wishes.epsilon)
-        made = type(derived).model_validate(derived.model_dump() | wished)
+        parameters = type(derived).model_validate(derived.model_dump() | wished)
     except ValidationError as error:
         raise from_validation(error, name) from None
     except ArithmeticError:
         rule = "must stay within the range of doubles: give other constants, or rescale the problem"
         raise InvalidInputError(f"{name}'s schedule", rule) from None
-    if isinstance(made, ZerothOrderParameters):
-        made.remaining(outer)
-    return made
+    if isinstance(parameters, ZerothOrderParameters):
+        parameters.remaining(outer)
+    return parameters
 
 
 def require_granted(name: MethodName, wishes: Wishes) -> dict[str, Any]:
@@ -140,10 +140,10 @@ def _derived(
     if name.startswith("dsblo"):
         common = {"goldstein_radius": radius, "noise": constants.variance**0.5, "lipschitz": L}
         if epsilon is None:
-            made = DsBloParameters.of_memory(**common, epsilon=outer.epsilon, K=outer.M)
+            parameters = DsBloParameters.of_memory(**common, epsilon=outer.epsilon, K=outer.M)
         else:
-            made = DsBloParameters.of_theorem(**common, epsilon=epsilon)
-        return made.model_copy(update={"option": "II" if name == "dsblo-2" else "I"})
+            parameters = DsBloParameters.of_theorem(**common, epsilon=epsilon)
+        return parameters.model_copy(update={"option": "II" if name == "dsblo-2" else "I"})
     if name == "pigd":
         return PigdParameters.of_theorem(gap=gap, lipschitz_F=L, radius=radius, steps=outer.T, n=n)
     if name == "zeroth-order":

@@ -62,10 +62,10 @@ class TiltedImplicitGradient:
     def __call__(self, x: Vector, tilt: Vector, rng: np.random.Generator | None) -> Vector:
         """The gradient (n,) at x under this tilt; f is sampled from ``rng``, exact if ``None``."""
         lower = self.lower.solve(x, tilt)
-        found = implicit_gradient(
+        estimate = implicit_gradient(
             self.around.objectives, x, lower=lower, linear_algebra=self.linear_algebra, rng=rng,
             samples=self.around.samples if rng is not None else 1,
         )  # fmt: skip
         self.around.counts.update(lower.counts, lower_level_solves=1)
-        self.around.counts.update(found.counts)
-        return found.hypergradient
+        self.around.counts.update(estimate.counts)
+        return estimate.hypergradient

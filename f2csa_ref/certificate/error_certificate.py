@@ -115,11 +115,11 @@ def certify(
         return ErrorCertificate(why_not=pair.why_undecided(), noise=noise, hull=hull)
     if isinstance(q, HolderObjectives) and not in_the_ball(q, L.x, w, pair):
         return ErrorCertificate(why_not="the problem's constants hold only where 3 s r^s <= 1")
-    found = Findings(L, w, dual, pair, saddle, constants(L.x, pair, saddle, assumed))
-    terms = found.known() | found.unknown() | {"noise": noise.radius}
+    findings = Findings(L, w, dual, pair, saddle, constants(L.x, pair, saddle, assumed))
+    terms = findings.known() | findings.unknown() | {"noise": noise.radius}
     return ErrorCertificate(
-        sum(terms.values()), terms, found.parts if saddle else {}, "", pair.piece.rows, noise,
-        found.c.estimated, found.c.stated, found.counts, hull,
+        sum(terms.values()), terms, findings.parts if saddle else {}, "", pair.piece.rows, noise,
+        findings.c.estimated, findings.c.stated, findings.counts, hull,
     )  # fmt: skip
 
 

@@ -93,15 +93,15 @@ def hull_distance(made: KinkEstimate, pair: Pair, assumed: Assumed, *, factorise
         return None
     if not factorise and not isinstance(L.objectives, QuadraticObjectives):
         return HullDistance(rows=pair.undecided, why_not="pieces of a smooth g need its second derivatives")
-    found = _adjoining(L, pair, blended, factorise=factorise)
-    if isinstance(found, HullDistance) and undecided and blended:
-        found = _adjoining(L, pair, set(), factorise=factorise)
-    if isinstance(found, HullDistance):
-        return found
-    rows, family = found
-    said = (_with_maps if factorise else _by_gradients)(made, family, assumed)
+    adjoining = _adjoining(L, pair, blended, factorise=factorise)
+    if isinstance(adjoining, HullDistance) and undecided and blended:
+        adjoining = _adjoining(L, pair, set(), factorise=factorise)
+    if isinstance(adjoining, HullDistance):
+        return adjoining
+    rows, family = adjoining
+    hull = (_with_maps if factorise else _by_gradients)(made, family, assumed)
     counts = {"factorisations": len(family)} if factorise else {"grad_y_g": len(family)}
-    return replace(said, rows=rows, pieces=tuple(family), counts=counts)
+    return replace(hull, rows=rows, pieces=tuple(family), counts=counts)
 
 
 def _adjoining(
@@ -154,14 +154,14 @@ def _held(L: PenaltyLagrangian, J: tuple[int, ...], *, factorise: bool) -> _Held
     return _Held(judged(piece, L.x, y, lam), saddle)
 
 
-def _findings(made: KinkEstimate, held: _Held, assumed: Assumed) -> Findings:
-    c = constants(made.L.x, held.pair, held.saddle, assumed)
-    return Findings(made.L, made.w, made.dual, held.pair, held.saddle, c)
+def _findings(estimate: KinkEstimate, held: _Held, assumed: Assumed) -> Findings:
+    c = constants(estimate.L.x, held.pair, held.saddle, assumed)
+    return Findings(estimate.L, estimate.w, estimate.dual, held.pair, held.saddle, c)
 
 
-def _with_maps(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
+def _with_maps(estimate: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
     """The shortest combination of the known differences, and what is left open of each."""
-    findings = [_findings(made, held, assumed) for held in family.values()]
+    findings = [_findings(estimate, held, assumed) for held in family.values()]
     errors = np.array([np.sum(list(one.parts.values()), axis=0) for one in findings])
     unknown = [one.unknown() for one in findings]
     loose = np.array([sum(terms.values()) for terms in unknown])
@@ -171,7 +171,7 @@ def _with_maps(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed
     terms |= {name: float(sum(t * one[name] for t, one in zip(weights, unknown, strict=True))) for name in unknown[0]}
     # The combination itself is rounded.
     terms["rounding"] += EPS * (len(errors) + 8) * float(weights @ np.linalg.norm(errors, axis=1))
-    terms["noise"] = made.noise
+    terms["noise"] = estimate.noise
     apart = max(length(a - b) for a, b in itertools.product(errors, errors))
     return HullDistance(sum(terms.values()), weights=tuple(weights.tolist()), spread=apart, terms=terms)
 
@@ -188,15 +188,15 @@ def _shortest(rows: Matrix) -> Vector:
     return np.asarray(weights / weights.sum())
 
 
-def _by_gradients(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
+def _by_gradients(estimate: KinkEstimate, family: dict[tuple[int, ...], _Held], assumed: Assumed) -> HullDistance:
     """The module's formula with norms for Y and Λ, but on sure rows, where ``Y' B' = A'``."""
-    q, alpha_1 = made.L.objectives, made.L.alpha.alpha_1
-    findings = {J: _findings(made, held, assumed) for J, held in family.items()}
+    q, alpha_1 = estimate.L.objectives, estimate.L.alpha.alpha_1
+    findings = {J: _findings(estimate, held, assumed) for J, held in family.items()}
     first = next(iter(findings.values()))
     L_y, L_lam = max(one.c.L_y for one in findings.values()), max(one.c.L_lam for one in findings.values())
     sure = set.intersection(*map(set, family))
     held, off = set(sure), {i for i in range(q.p) if i not in sure}
-    nu, pulled = first.weighted, alpha_1 * (q.B @ made.w)
+    nu, pulled = first.weighted, alpha_1 * (q.B @ estimate.w)
     for i in set().union(*family) - sure:
         as_off = (length(q.A[i]) + L_y * length(q.B[i])) * abs(nu[i])
         if nu[i] * pulled[i] <= 0:
@@ -215,11 +215,11 @@ def _by_gradients(made: KinkEstimate, family: dict[tuple[int, ...], _Held], assu
     size = float(np.linalg.norm(piece.A)) + L_y * float(np.linalg.norm(piece.B))
     unknown = [one.unknown() for one in findings.values()]
     terms = {
-        "known": length(first.upper[0] + nu_off @ q.A + made.dual + c @ piece.A),
+        "known": length(first.upper[0] + nu_off @ q.A + estimate.dual + c @ piece.A),
         "tangent": L_y * length(on_y - c @ piece.B),
         "rows": L_lam * length(pulled[sorted(held)]),
         "solution": max(terms["solution"] for terms in unknown),
         "rounding": max(terms["rounding"] for terms in unknown) + EPS * (q.n + q.m + q.p + 16) * size * length(c),
-        "noise": made.noise,
+        "noise": estimate.noise,
     }
     return HullDistance(sum(terms.values()), terms=terms)

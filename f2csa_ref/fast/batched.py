@@ -157,11 +157,11 @@ class BatchedOracle:
                 self.f_xy.back(X) + self.f_yy.forth(y_star) + self.f_y + alpha.alpha_1 * pairs.slope
                 - self.rows.transposed(alpha.alpha_1 * lam + alpha.alpha_2 * (rho * h_star))
             )  # fmt: skip
-            found = minimise_batch(
+            minima = minimise_batch(
                 self.hessian, alpha.alpha_2 * rho, arrays.of(slope, self.dtype), start_w,
                 tol=self.tol, steps=self.call.parameters.penalty_steps,
             )  # fmt: skip
-            w = arrays.of(found.w)
+            w = arrays.of(minima.w)
             # Line 6.
             h = h_star - self.rows.times(w)
             gradient = self.f_xx.forth(X) + self.f_xy.forth(y_star + w) + self.f_x + alpha.alpha_1 * self.g_xy.forth(w)
@@ -170,8 +170,8 @@ class BatchedOracle:
             if noisy:
                 gradient = gradient + self._noise(X, y_star, w, rng)
         require_finite(arrays, gradient, "leads out of the range of doubles; rescale the problem's blocks, x or alpha")
-        self.last = (y_star, lam, found.w)
-        return self._answer((gradient, y_star, lam, rho, w), pairs, found, before)
+        self.last = (y_star, lam, minima.w)
+        return self._answer((gradient, y_star, lam, rho, w), pairs, minima, before)
 
     def _start(self, K: int) -> tuple[Array, Array, Array]:
         """Where each point ended last time, or zeros."""
@@ -192,10 +192,10 @@ class BatchedOracle:
         return self.arrays.of(noise)
 
     def _answer(
-        self, values: tuple[Array, ...], pairs: Pairs, found: Minimisers, before: BatchedWork
+        self, values: tuple[Array, ...], pairs: Pairs, minima: Minimisers, before: BatchedWork
     ) -> BatchedEstimate:
-        samples = self.call.parameters.N_g * len(found.steps)
-        evaluations = int(found.steps.sum()) + len(found.steps)
+        samples = self.call.parameters.N_g * len(minima.steps)
+        evaluations = int(minima.steps.sum()) + len(minima.steps)
         counts = {
             "grad_x_f": samples, "grad_x_g": 2 * samples, "grad_y_f": evaluations,
             "grad_y_g": evaluations + int(pairs.gradients.sum()),
@@ -204,9 +204,9 @@ class BatchedOracle:
             "row_factorisations": self.work.row_factorisations - before.row_factorisations,
         }  # fmt: skip
         gradient, y_star, lam, rho, shift = values
-        reached = self.arrays.host(found.gradient_norm)
+        reached = self.arrays.host(minima.gradient_norm)
         return BatchedEstimate(
-            hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift, gradient_norm=found.gradient_norm,
-            tol=self.tol, counts=counts, lower_steps=pairs.gradients, penalty_steps=found.steps,
+            hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift, gradient_norm=minima.gradient_norm,
+            tol=self.tol, counts=counts, lower_steps=pairs.gradients, penalty_steps=minima.steps,
             precision=self.precision, short=tuple(np.flatnonzero(~(reached <= self.tol)).tolist()),
         )  # fmt: skip

@@ -74,8 +74,8 @@ class BatchedGradients:
         y = xp.minimum(xp.maximum(given.y, lower), upper)
         state = {"y": y, "v": y, "momentum": xp.ones_like(given.tol), "c": given.c, "lower": lower, "upper": upper,
                  "tol": given.tol}  # fmt: skip
-        found, gradients, left = run(self.arrays, step, state, ("y",), steps)
-        y = found["y"]
+        final, gradients, left = run(self.arrays, step, state, ("y",), steps)
+        y = final["y"]
         at_end = (y == lower) | (y == upper)
         push = xp.where(at_end, self.G.forth(y) + given.c, xp.zeros_like(y))
         return Reached(y, rows.multipliers(push), gradients + 1, left)
@@ -113,8 +113,8 @@ class BatchedGradients:
             "y": y, "v": y, "momentum": one, "lam": given.lam, "beta": WEIGHT * q.C_g / norm**2 * one,
             "before": np.inf * one, "inner": inner, "c": given.c, "r": given.r, "tol": given.tol,
         }  # fmt: skip
-        found, gradients, left = run(arrays, step, state, ("y", "lam"), steps)
-        return Reached(found["y"], found["lam"], gradients, left)
+        final, gradients, left = run(arrays, step, state, ("y", "lam"), steps)
+        return Reached(final["y"], final["lam"], gradients, left)
 
     def _accelerated(self, y_next: Array, along: Array, momentum: Array, uphill: Array) -> tuple[Array, Array]:
         """As :func:`f2csa_ref.penalty_minimiser.accelerated`, at each point."""

@@ -77,10 +77,10 @@ class BatchedLowerLevel:
         for rough in (None, ROUGH, 0.0) if self.guesses else (0.0,):
             if rough is not None:
                 tol = arrays.xp.maximum(lower.tol, rough * (1.0 + arrays.length(lower.c) / q.C_g))
-                found = self.gradients.solve(replace(lower, tol=tol), max(1, self.steps - int(taken[order].max())))
-                taken[order] += found.gradients
-                self._require_all(order[found.left], r)
-                lower = replace(lower, y=found.y, lam=found.lam)
+                reached = self.gradients.solve(replace(lower, tol=tol), max(1, self.steps - int(taken[order].max())))
+                taken[order] += reached.gradients
+                self._require_all(order[reached.left], r)
+                lower = replace(lower, y=reached.y, lam=reached.lam)
             if rough == 0.0:
                 parts.append((order, lower.y, lower.lam))
                 break

@@ -128,10 +128,10 @@ def minimise_batch(
             state = {name: arrays.rows(values, here) for name, values in state.items()}
         z = H.preconditioned(state["residual"], state)
         state |= {"p": z, "rz": xp.vecdot(state["residual"], z)}
-        found, more, _ = run(arrays, step, state, ("w", "convex"), budget)
-        if not bool(xp.all(found["convex"])):
+        final, more, _ = run(arrays, step, state, ("w", "convex"), budget)
+        if not bool(xp.all(final["convex"])):
             raise InvalidInputError("alpha", "must make the penalty Lagrangian strongly convex: lower it")
-        w = arrays.merged([found["w"], arrays.rows(w, rest)], [here, rest]) if len(rest) else found["w"]
+        w = arrays.merged([final["w"], arrays.rows(w, rest)], [here, rest]) if len(rest) else final["w"]
         taken[here] += more
         residual = -slope - H.times(w, parts)
         norm, before = arrays.host(arrays.length(residual)), norm

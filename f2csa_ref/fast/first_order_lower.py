@@ -105,17 +105,17 @@ class ConjugateLower:
     def solve(self, x: Vector, c: Vector, r: Vector) -> Solved:
         """As :meth:`GradientLower.solve`."""
         tol = reachable(self.tol, c, self.q.C_g)
-        found = minimise(self.g_yy.forth, self.preconditioned, c, self.free, tol=tol * self.q.mu_g, steps=self.steps)
-        if found.steps >= self.steps:
+        minimum = minimise(self.g_yy.forth, self.preconditioned, c, self.free, tol=tol * self.q.mu_g, steps=self.steps)
+        if minimum.steps >= self.steps:
             raise LowerLevelError(f"gradients did not reach {tol:.1e} within lower_level_steps = {self.steps}")
-        self.free = found.w
+        self.free = minimum.w
         pair = self._with_rows(r, tol)
         self.stood_in = pair is None
         if pair is None:
             y, lam, gradients, slope = self.otherwise.solve(x, c, r)
-            return y, lam, gradients + found.steps, slope
+            return y, lam, gradients + minimum.steps, slope
         y, lam = pair
-        return y, lam, found.steps + 2, self.g_yy.forth(y) + c
+        return y, lam, minimum.steps + 2, self.g_yy.forth(y) + c
 
     def _with_rows(self, r: Vector, tol: float) -> tuple[Vector, Vector] | None:
         """The pair from y_free; ``None`` where the rows depend on one another, or cannot all hold."""
@@ -160,16 +160,16 @@ def reachable(tol: float, c: Vector, C_g: float) -> float:
 
 def solved_columns(G: Operator, inverse: Vector, right: Matrix) -> Matrix:
     """G⁻¹ times each column of ``right``, (m, p), to rounding, by conjugate gradients on all columns at once."""
-    found = np.zeros(right.shape)
+    solution = np.zeros(right.shape)
     left = right.copy()
     for _ in range(STALLED):
-        found += _steps(G, inverse, left)
-        left = right - G.columns(found)
-    return found
+        solution += _steps(G, inverse, left)
+        left = right - G.columns(solution)
+    return solution
 
 
 def _steps(G: Operator, inverse: Vector, right: Matrix) -> Matrix:
-    found, left = np.zeros(right.shape), right.copy()
+    solution, left = np.zeros(right.shape), right.copy()
     enough = (EPS * np.linalg.norm(right, axis=0)) ** 2
     towards = inverse[:, None] * left
     slope = (left * towards).sum(axis=0)
@@ -177,7 +177,7 @@ def _steps(G: Operator, inverse: Vector, right: Matrix) -> Matrix:
     for _ in range(2 * len(inverse)):
         product = G.columns(towards)
         step = np.divide(slope, (towards * product).sum(axis=0), out=np.zeros_like(slope), where=going)
-        found += step * towards
+        solution += step * towards
         left -= step * product
         going = (left * left).sum(axis=0) > enough
         if not going.any():
@@ -185,4 +185,4 @@ def _steps(G: Operator, inverse: Vector, right: Matrix) -> Matrix:
         z = inverse[:, None] * left
         slope, before = (left * z).sum(axis=0), slope
         towards = z + np.divide(slope, before, out=np.zeros_like(slope), where=going) * towards
-    return found
+    return solution

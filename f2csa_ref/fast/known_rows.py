@@ -79,15 +79,15 @@ class KnownRows:
         free = xp.where(at_lower | at_upper, zero, zero + 1.0)
         tol = 0.5 * float(xp.min(given.tol)) * self.q.mu_g
         slope = free * (self.G.forth(y) + given.c)
-        found = minimise_batch(self._hessian, free, slope, xp.zeros_like(y), tol=tol, steps=steps)
-        y = y + free * found.w
+        minima = minimise_batch(self._hessian, free, slope, xp.zeros_like(y), tol=tol, steps=steps)
+        y = y + free * minima.w
         clipped = xp.minimum(xp.maximum(y, lower), upper)
         z = self.G.forth(clipped) + given.c
         wrong = xp.where(at_lower, xp.clip(z, None, 0.0), xp.where(at_upper, xp.clip(z, 0.0, None), z))
         # A free coordinate that was clipped shows by its slope that it belongs to an end.
         ok = self.arrays.length(wrong) <= given.tol * self.q.mu_g
         lam = rows.multipliers((1.0 - free) * z)
-        return self._kept(given, (clipped, lam), ok, found.steps + 2)
+        return self._kept(given, (clipped, lam), ok, minima.steps + 2)
 
     def _over_rows(self, rows: DenseRows, given: Lower, steps: int) -> Reached:
         arrays, xp, q = self.arrays, self.arrays.xp, self.q
@@ -102,10 +102,10 @@ class KnownRows:
         taken = np.full(y.shape[0], 1)
         for _ in range(ROUNDS):
             slope = self.G.forth(y) + given.c - rows.transposed(lam + weights * h)
-            found = minimise_batch(self._hessian, weights, slope, xp.zeros_like(y), tol=tol, steps=steps)
-            y = y + found.w
+            minima = minimise_batch(self._hessian, weights, slope, xp.zeros_like(y), tol=tol, steps=steps)
+            y = y + minima.w
             h = given.r - rows.times(y)
-            lam, taken = lam + weights * h, taken + found.steps + 1
+            lam, taken = lam + weights * h, taken + minima.steps + 1
             off = arrays.length(known * h) / norm
             worst = float(xp.max(off / given.tol))
             if worst <= 0.5 or worst > 0.5 * before:
@@ -117,7 +117,7 @@ class KnownRows:
         ok = (arrays.length(slope) <= given.tol * q.mu_g) & (broken <= given.tol)
         return self._kept(given, (y, signed), ok, taken)
 
-    def _kept(self, given: Lower, found: tuple[Array, Array], ok: Array, steps: Any) -> Reached:
+    def _kept(self, given: Lower, pair: tuple[Array, Array], ok: Array, steps: Any) -> Reached:
         here, xp = ok[:, None], self.arrays.xp
         left: Indices = np.flatnonzero(~self.arrays.host(ok))
-        return Reached(xp.where(here, found[0], given.y), xp.where(here, found[1], given.lam), steps, left)
+        return Reached(xp.where(here, pair[0], given.y), xp.where(here, pair[1], given.lam), steps, left)

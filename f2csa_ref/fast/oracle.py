@@ -146,8 +146,8 @@ class FastOracle:
             )
             if rho.any():
                 slope -= alpha.alpha_2 * rows.transposed(rho * h_star)
-            found = self._minimised(slope, rho)
-            w = found.w.astype(np.float64, copy=False)
+            minimum = self._minimised(slope, rho)
+            w = minimum.w.astype(np.float64, copy=False)
             # Line 6.
             h = h_star - rows.times(w)
             gradient = self.f_xx.forth(x) + self.f_xy.forth(y_star + w) + q.f_x + alpha.alpha_1 * self.g_xy.forth(w)
@@ -159,7 +159,7 @@ class FastOracle:
                 source = require_rng(rng) if call.draws is None else call.draws
                 noise_f, noise_g = mean_noise(L, w, call.reading.noise_pairing, call.parameters.N_g, source)
                 gradient += noise_f + alpha.alpha_1 * noise_g
-        return self._answer((gradient, y_star, lam, rho, w), found, gradients, before)
+        return self._answer((gradient, y_star, lam, rho, w), minimum, gradients, before)
 
     def value(self, x: Vector) -> float:
         """F(x) = f(x, y*(x)), with line 3 as it is here."""
@@ -182,12 +182,12 @@ class FastOracle:
         product, precondition = self.parts.at(self.weights.alpha_2 * rho)
         slope = slope.astype(self.M.matrix.dtype, copy=False)
         steps = self.call.parameters.penalty_steps
-        found = minimise(product, precondition, slope, self.shift, tol=self.tol, steps=steps)
-        self.shift = found.w
-        return found
+        minimum = minimise(product, precondition, slope, self.shift, tol=self.tol, steps=steps)
+        self.shift = minimum.w
+        return minimum
 
-    def _answer(self, values: _Values, found: Minimiser, gradients: int, before: Tally) -> Estimate:
-        now, N_g, evaluations = self.tally, self.call.parameters.N_g, found.steps + 1
+    def _answer(self, values: _Values, minimum: Minimiser, gradients: int, before: Tally) -> Estimate:
+        now, N_g, evaluations = self.tally, self.call.parameters.N_g, minimum.steps + 1
         counts = {
             "grad_x_f": N_g, "grad_x_g": 2 * N_g, "grad_y_f": evaluations, "grad_y_g": evaluations + gradients,
             "matrix_products": now.products - before.products,
@@ -197,7 +197,7 @@ class FastOracle:
         gradient, y_star, lam, rho, shift = values
         return Estimate(
             hypergradient=gradient, y_star=y_star, lam=lam, rho=rho, shift=shift,
-            gradient_norm=found.gradient_norm, tol=self.tol, counts=counts,
+            gradient_norm=minimum.gradient_norm, tol=self.tol, counts=counts,
             bytes_read=now.bytes_read - before.bytes_read, precision=self.precision, first_order=self.lower.first_order,
             factor_in_line_5=self.parts.has_factor,
         )  # fmt: skip

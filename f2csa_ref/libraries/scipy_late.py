@@ -39,6 +39,6 @@ _HOMES = (
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES:
         if name in names:
-            found = globals()[name] = getattr(importlib.import_module(home), name)
-            return found
+            value = globals()[name] = getattr(importlib.import_module(home), name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -58,28 +58,28 @@ def solve_quadratic(objectives: QuadraticObjectives, x: Vector) -> LowerLevelSol
     lam = lam * q.C_g
 
     parts = length(x @ q.g_xy) + length(q.g_y) + q.C_g * length(y)
-    found = Candidate(q, x, y, lam, sizes(q, x, y, lam, parts))
-    found = _polished(found, (c, r), lam > 0)
-    if not found.residual <= ACCEPTED_RESIDUAL:
+    candidate = Candidate(q, x, y, lam, sizes(q, x, y, lam, parts))
+    candidate = _polished(candidate, (c, r), lam > 0)
+    if not candidate.residual <= ACCEPTED_RESIDUAL:
         # A row many orders smaller than the program is lost in its rounding: where it is broken it works, too.
-        found = _polished(found, (c, r), (found.lam > 0) | (found.h > 0))
-    if not found.residual <= ACCEPTED_RESIDUAL:
-        raise LowerLevelError(f"lower-level KKT residual {found.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
-    return found.solution("quadratic-program")
+        candidate = _polished(candidate, (c, r), (candidate.lam > 0) | (candidate.h > 0))
+    if not candidate.residual <= ACCEPTED_RESIDUAL:
+        raise LowerLevelError(f"lower-level KKT residual {candidate.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
+    return candidate.solution("quadratic-program")
 
 
-def _polished(found: Candidate, program: tuple[Vector, Vector], working: Mask) -> Candidate:
+def _polished(candidate: Candidate, program: tuple[Vector, Vector], working: Mask) -> Candidate:
     """The pair solved anew on the working rows of ``program``, its c and r, if that is a better one."""
-    q = found.objectives
+    q = candidate.objectives
     assert isinstance(q, QuadraticObjectives)  # what is polished here
     polished = _polish(q, *program, working)
     if polished is None:
-        return found
+        return candidate
     y, lam = polished
-    better = Candidate(q, found.x, y, lam, found.sizes)
-    if better.residual > ROUNDED and better.residual > found.residual:
-        return found
-    return better if (lam >= 0).all() else replace(found, y=y, lam=np.maximum(lam, 0.0))
+    better = Candidate(q, candidate.x, y, lam, candidate.sizes)
+    if better.residual > ROUNDED and better.residual > candidate.residual:
+        return candidate
+    return better if (lam >= 0).all() else replace(candidate, y=y, lam=np.maximum(lam, 0.0))
 
 
 def distance_to_rows(q: Objectives, r: Vector) -> float:
@@ -172,9 +172,9 @@ class ScaledProgram:
                 raise _infeasible(x)
             upper[self.empty] = 1.0
         if len(c) >= PROXIMAL_FROM and installed():
-            found = proximal_program(self.H, c / size, rows, upper)
-            if found is not None:
-                return found[0] * size, found[1] * size / scale
+            solution = proximal_program(self.H, c / size, rows, upper)
+            if solution is not None:
+                return solution[0] * size, solution[1] * size / scale
         y, lam, flag, iterations = self._daqp(c / size, upper)
         if flag == _INFEASIBLE:
             if not allowed(rows, upper):
@@ -212,8 +212,8 @@ def allowed(rows: Matrix, upper: Vector) -> bool:
     """Whether some y has rows y <= upper, up to the tolerance of a linear program: the second opinion on emptiness."""
     from scipy.optimize import linprog  # most problems never ask
 
-    found = linprog(np.zeros(rows.shape[1]), rows, upper, bounds=(None, None), method="highs")
-    return bool(found.status == 0)
+    outcome = linprog(np.zeros(rows.shape[1]), rows, upper, bounds=(None, None), method="highs")
+    return bool(outcome.status == 0)
 
 
 def _hint(m: int) -> str:

@@ -117,8 +117,8 @@ class FirstOrder:
         """The pair for rows B y >= r, from a start; ``grad`` is that of g in y."""
         if self.bounds is None:
             return over_rows(self.q, grad, r, start, tol=tol, steps=steps)
-        found = over_box(grad, self.bounds.ends(r), (self.q.mu_g, self.q.C_g), start.y, tol=tol, steps=steps)
-        return FirstOrderPair(found.y, self.bounds.multipliers(found.lam), found.gradients)
+        pair = over_box(grad, self.bounds.ends(r), (self.q.mu_g, self.q.C_g), start.y, tol=tol, steps=steps)
+        return FirstOrderPair(pair.y, self.bounds.multipliers(pair.lam), pair.gradients)
 
 
 def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> LowerLevelSolution:
@@ -134,11 +134,11 @@ def solve_first_order(objectives: Objectives, x: Vector, *, steps: int) -> Lower
     start = np.zeros(q.m)
     tol = TARGET * (1.0 + float(np.linalg.norm(q.grad_y_g(x, start))) / q.C_g)
     solver = FirstOrder(q, bounds_of(q.B))
-    found = solver.solve(
+    pair = solver.solve(
         lambda y: q.grad_y_g(x, y), q.A @ x - q.b, FirstOrderPair(start, np.zeros(q.p)), tol=tol, steps=steps
     )
-    here = Candidate(q, x, found.y, found.lam, sizes(q, x, found.y, found.lam))
+    here = Candidate(q, x, pair.y, pair.lam, sizes(q, x, pair.y, pair.lam))
     if not here.residual <= ACCEPTED_RESIDUAL:
         rule = "raise lower_level_steps, or check that rows are feasible and C_g bounds the curvature of g(x, .)"
-        raise LowerLevelError(f"gradients stopped at KKT residual {here.residual:.1e} after {found.gradients}; {rule}")
-    return here.solution("first-order", steps=found.products // 2, gradient_samples=found.gradients)
+        raise LowerLevelError(f"gradients stopped at KKT residual {here.residual:.1e} after {pair.gradients}; {rule}")
+    return here.solution("first-order", steps=pair.products // 2, gradient_samples=pair.gradients)

@@ -156,7 +156,7 @@ def solve_box(objectives: QuadraticObjectives, bounds: Bounds, x: Vector) -> Low
     q, solver = objectives, BlockPivoting(objectives.g_yy)
     y, z = solver.solve(x @ q.g_xy + q.g_y, *bounds.ends(q.A @ x - q.b))
     lam = bounds.multipliers(z)
-    found = Candidate(q, x, y, lam, sizes(q, x, y, lam))
-    if not found.residual <= ACCEPTED_RESIDUAL:
-        raise LowerLevelError(f"lower-level KKT residual {found.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
-    return found.solution("block-pivoting", steps=solver.factorisations)
+    candidate = Candidate(q, x, y, lam, sizes(q, x, y, lam))
+    if not candidate.residual <= ACCEPTED_RESIDUAL:
+        raise LowerLevelError(f"lower-level KKT residual {candidate.residual:.1e} exceeds {ACCEPTED_RESIDUAL:.0e}")
+    return candidate.solution("block-pivoting", steps=solver.factorisations)

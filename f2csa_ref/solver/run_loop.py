@@ -91,13 +91,13 @@ def run_blocks(
     """
     recording, watch = into
     blocks: list[TraceBlock] = []
-    found = None
+    recorded = None
     if recording.trace is not None and recording.resume and has_header(recording.trace):
-        found = restore(recording.trace, recording.header, rng)
-    if found is None:
+        recorded = restore(recording.trace, recording.header, rng)
+    if recorded is None:
         state = method.start(x_0, rng)
     else:
-        data, blocks, counted = found
+        data, blocks, counted = recorded
         counts.update(counted)
         state = method.restored(data, [block.x_bar for block in blocks], [block.grad_mean for block in blocks])
         for block in blocks:

@@ -209,10 +209,10 @@ def _descent(
 
 
 def _in_ball(
-    how: Computing, x: Vector, oracle: Oracle, where: Vicinity, found: tuple[float, float]
+    how: Computing, x: Vector, oracle: Oracle, where: Vicinity, descent: tuple[float, float]
 ) -> tuple[float, float]:
     """What a descent found, or more of it around its start, where that is stationary or on a kink."""
-    (norm, drop), projection, radius = found, where.projection, where.radius or 0.0
+    (norm, drop), projection, radius = descent, where.projection, where.radius or 0.0
     start, directions = how.value(x), np.random.default_rng(0).standard_normal((DIRECTIONS, len(x)))
     lowest: Vector | None = None
     for number, direction in enumerate(directions):
@@ -234,12 +234,12 @@ def _in_ball(
     return max(norm, further[0]), drop + further[1]
 
 
-def _require_seen(found: Mapping[ConstantName, float], given: Mapping[ConstantName, float], radius: float) -> None:
+def _require_seen(estimates: Mapping[ConstantName, float], given: Mapping[ConstantName, float], radius: float) -> None:
     """Refuse estimates from which no step size follows."""
-    if "gap" not in given and not found["gap"] > 0:
+    if "gap" not in given and not estimates["gap"] > 0:
         rule = f"must be given (--gap): no lower F was found from the start, nor within {radius:g} of it"
         raise InvalidInputError("gap", rule)
-    if "lipschitz_F" not in given and not found["lipschitz_F"] > NO_DROP:
+    if "lipschitz_F" not in given and not estimates["lipschitz_F"] > NO_DROP:
         rule = f"must be given (--lipschitz): no slope of F was found from the start, nor within {radius:g} of it"
         raise InvalidInputError("lipschitz_F", rule)
 
@@ -321,12 +321,12 @@ def with_overrides(parameters: OuterParameters, **changes: float | int | None) -
     Raises:
         InvalidInputError: If a value is out of range.
     """
-    kept = {key: value for key, value in changes.items() if value is not None}
-    if not kept:
+    overrides = {key: value for key, value in changes.items() if value is not None}
+    if not overrides:
         return parameters
-    if kept.get("M", 1) < 1:
-        raise InvalidInputError("M", "must be >= 1", kept["M"])
-    fields = parameters.model_dump() | kept
+    if overrides.get("M", 1) < 1:
+        raise InvalidInputError("M", "must be >= 1", overrides["M"])
+    fields = parameters.model_dump() | overrides
     try:
         return OuterParameters(**fields | {"D": fields["goldstein_radius"] / fields["M"]})
     except ValidationError as error:

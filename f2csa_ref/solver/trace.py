@@ -123,22 +123,22 @@ def restore(
     Raises:
         InvalidInputError: If the trace is another run's, or a line before its last is not as it was written.
     """
-    found = read_header(path)
-    if found != json.loads(json.dumps(header)):
-        different = [key for key in header | found if found.get(key) != json.loads(json.dumps(header.get(key)))]
+    recorded = read_header(path)
+    if recorded != json.loads(json.dumps(header)):
+        different = [key for key in header | recorded if recorded.get(key) != json.loads(json.dumps(header.get(key)))]
         raise InvalidInputError(path.name, f"must continue the same run; it differs in {', '.join(different)}")
-    end, last, blocks, kept = 0, None, [], 0
+    end, last, blocks, count = 0, None, [], 0
     for entry, position in _lines(path):
         if entry["kind"] == "block":
             blocks.append(entry)
         else:
-            end, last, kept = position, entry, len(blocks)
+            end, last, count = position, entry, len(blocks)
     if last is None:
         return None
-    made = _checked(path, header, last, blocks[:kept], rng)
+    restored = _checked(path, header, last, blocks[:count], rng)
     with path.open("r+b") as file:
         file.truncate(end)
-    return made
+    return restored
 
 
 def _checked(

@@ -94,12 +94,12 @@ class CertifiedSteps:
     def answer(self, z: Vector, rng: np.random.Generator) -> Vector:
         """The estimate at z, (n,) to (n,)."""
         call = OracleCall(self.alpha, self.call.reading, self.call.parameters)
-        made = answer_within(self.q, z, self.accuracy, call, rng)
-        if made.met:
-            self.alpha = made.next_alpha
-        self.errors += StepErrors.of(made)
-        self.counts.update(made.counts)
-        return made.estimate.hypergradient
+        answer = answer_within(self.q, z, self.accuracy, call, rng)
+        if answer.met:
+            self.alpha = answer.next_alpha
+        self.errors += StepErrors.of(answer)
+        self.counts.update(answer.counts)
+        return answer.estimate.hypergradient
 
     def finished_block(self) -> dict[str, Any]:
         """What the block's steps came to; those of the next are counted anew."""

@@ -131,34 +131,34 @@ class SolveReport:
     @property
     def errors(self) -> StepErrors | None:
         """What is certified of the errors of all calls, where that was wanted."""
-        found = [StepErrors.from_dict(block.error) for block in self.blocks if block.error is not None]
-        return sum(found, StepErrors()) if found else None
+        step_errors = [StepErrors.from_dict(block.error) for block in self.blocks if block.error is not None]
+        return sum(step_errors, StepErrors()) if step_errors else None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should know before trusting the output, one sentence each."""
-        made = self._on_second_derivatives() + self._on_errors()
+        notes = self._on_second_derivatives() + self._on_errors()
         constants = self.setting.constants
         if constants.estimated:
-            made.append(f"estimated, not given: {', '.join(constants.estimated)}")
+            notes.append(f"estimated, not given: {', '.join(constants.estimated)}")
         largest = max(block.grad_norm for block in self.blocks)
         if largest > constants.lipschitz_F + constants.bias:
-            made.append(
+            notes.append(
                 f"a block's mean answer reached {largest:.3g}, above L_F + bias = "
                 f"{constants.lipschitz_F + constants.bias:.3g}: give a larger L_F"
             )
         clipped = isinstance(self.setting.method, F2csaParameters | ParentParameters | ZerothOrderParameters)
         if clipped and self.setting.outer.epsilon >= constants.lipschitz_F + constants.bias:
-            made.append("the bound on the expected distance exceeds L_F + bias: at this budget it says nothing")
+            notes.append("the bound on the expected distance exceeds L_F + bias: at this budget it says nothing")
         if clipped and self.setting.outer.K == 1:
-            made.append("one block only: the run moves by at most the radius; give more calls or a larger gap")
+            notes.append("one block only: the run moves by at most the radius; give more calls or a larger gap")
         far = max(float(np.abs(block.x_bar - np.array(self.setting.x_0)).max()) for block in self.blocks)
         if far <= STUCK * self.setting.outer.goldstein_radius:
-            made.append(f"x stayed within {far:.2g} of its start: the run says no more than a call there")
+            notes.append(f"x stayed within {far:.2g} of its start: the run says no more than a call there")
         values = [block.F for block in self.blocks if block.F is not None]
         if values and values[0] - min(values) > 1.01 * constants.gap:
-            made.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")
-        return tuple(made)
+            notes.append(f"F fell by more than the gap {constants.gap:.3g}: give a larger gap")
+        return tuple(notes)
 
     def _on_errors(self) -> list[str]:
         """What certificates rest on besides the problem; where steps did not keep to the error: how many, and why."""
@@ -182,8 +182,8 @@ class SolveReport:
         method = self.setting.method
         if isinstance(method, F2csaParameters):
             first_order = self.setting.oracle.lower_level == "first-order"
-            said = "yes" if first_order else "no, the lower level factorises the Hessian of g"
-            return [f"fully first-order: {said}"] if method.fast else []
+            answer = "yes" if first_order else "no, the lower level factorises the Hessian of g"
+            return [f"fully first-order: {answer}"] if method.fast else []
         used = "yes" if "cross_products" in self.counts else "no"
         number = sum(factorisations(self.counts).values())
         solves, programs = self.counts.get("lower_level_solves", 0), self.counts.get("quadratic_programs", 0)
@@ -265,9 +265,9 @@ def solve(
         (Recording(trace, setting.header(digest(problem)), resume),
          Watch(value, lambda block: _require_bounded(block, setting), on_block, on_start, error)),
     )  # fmt: skip
-    made = finished(state, output=setting.output, rng=rng)
+    outcome = finished(state, output=setting.output, rng=rng)
     ignored = q.noise.model != "none" and not takes_samples(setting.method)
-    return SolveReport(setting, made, tuple(blocks), dict(counts), resumed_at, ignored)
+    return SolveReport(setting, outcome, tuple(blocks), dict(counts), resumed_at, ignored)
 
 
 def _algorithm_2(setting: Setting, around: Surroundings) -> Method[Any]:

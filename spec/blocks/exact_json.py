@@ -29,8 +29,8 @@ def loads(text: str | bytes, argument: str = "file", *, doubles: bool = False) -
     Raises:
         InvalidInputError: On malformed text, repeated keys, NaN or infinities, or nesting too deep.
     """
-    if doubles and len(text) >= LONG and (found := _of_doubles(text)) is not None:
-        return found
+    if doubles and len(text) >= LONG and (parsed := _of_doubles(text)) is not None:
+        return parsed
     try:
         return json.loads(
             text,
@@ -64,12 +64,12 @@ def _refuse(argument: str, rule: str, value: object) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]], argument: str) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidInputError(argument, "keys must not repeat", repeated)
-    return found
+    return mapping
 
 
 def _of_doubles(text: str | bytes) -> Any:

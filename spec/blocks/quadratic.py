@@ -171,9 +171,9 @@ class Quadratic(Frozen):
         for name in ("f", "g"):
             form: QuadraticForm = getattr(self, name)
             blocks = {block: getattr(form, block) for block in ("xx", "xy", "yy", "x", "y")}
-            kept = {block: array.to_list() for block, array in blocks.items() if not array.is_zero}
-            if kept:
-                data[name] = kept
+            nonzero = {block: array.to_list() for block, array in blocks.items() if not array.is_zero}
+            if nonzero:
+                data[name] = nonzero
         data["constraints"] = {key: getattr(self.constraints, key).to_list() for key in ("A", "B", "b")}
         return data | self.noise.to_block()
 

@@ -51,19 +51,19 @@ class ArgumentPiece:
 def pieces(text: str) -> Iterator[ArgumentPiece]:
     """A text cut where its ties begin and end, in order."""
     at = 0
-    for found in _SPAN.finditer(text):
-        if found.start() > at:
-            yield ArgumentPiece(text[at : found.start()])
-        yield _tied(found)
-        at = found.end()
+    for match in _SPAN.finditer(text):
+        if match.start() > at:
+            yield ArgumentPiece(text[at : match.start()])
+        yield _tied(match)
+        at = match.end()
     if at < len(text):
         yield ArgumentPiece(text[at:])
 
 
-def _tied(found: re.Match[str]) -> ArgumentPiece:
-    if said := found["said"]:
-        return ArgumentPiece(_sentences().get(int(said), ""), int(said), elsewhere=bool(found["see"]))
-    return ArgumentPiece(found["words"], int(found["number"] or 0), found["statement"] or "")
+def _tied(match: re.Match[str]) -> ArgumentPiece:
+    if number := match["said"]:
+        return ArgumentPiece(_sentences().get(int(number), ""), int(number), elsewhere=bool(match["see"]))
+    return ArgumentPiece(match["words"], int(match["number"] or 0), match["statement"] or "")
 
 
 @lru_cache(maxsize=1)
@@ -134,8 +134,8 @@ class ArgumentPassage(Frozen):
     def blocks(self) -> tuple[tuple[str, bool], ...]:
         """Paragraphs and formulas in order, and whether each is a formula."""
         parts = [part.strip() for part in self.text.strip().split("\n\n")]
-        found = [(_FORMULA.fullmatch(part), part) for part in parts]
-        return tuple((formula[1], True) if formula else (part, False) for formula, part in found)
+        pairs = [(_FORMULA.fullmatch(part), part) for part in parts]
+        return tuple((formula[1], True) if formula else (part, False) for formula, part in pairs)
 
     @property
     def ties(self) -> tuple[ArgumentPiece, ...]:

@@ -121,11 +121,11 @@ class Inventory(Frozen):
     @property
     def covering(self) -> dict[str, tuple[int, ...]]:
         """Numbers of the assertions that each statement covers, by full id."""
-        made: dict[str, tuple[int, ...]] = {}
+        numbers: dict[str, tuple[int, ...]] = {}
         for entry in self.assertions:
             for full in entry.covered_by:
-                made[full] = (*made.get(full, ()), entry.number)
-        return made
+                numbers[full] = (*numbers.get(full, ()), entry.number)
+        return numbers
 
     def uncovered(self) -> tuple[int, ...]:
         """Assertions that no statement covers."""
@@ -133,9 +133,9 @@ class Inventory(Frozen):
 
     def unasked(self, statements: dict[str, Statement]) -> tuple[str, ...]:
         """Statements that no assertion asks for and no reason excuses."""
-        asked = self.covering
+        covered = self.covering
         excused = {full for full, statement in statements.items() if statement.beside and statement.relation in FREE}
-        return tuple(full for full in statements if full not in asked and full not in excused)
+        return tuple(full for full in statements if full not in covered and full not in excused)
 
     def at_odds(self, statements: Mapping[str, Statement]) -> tuple[str, ...]:
         """Where an assertion and its statements do not agree on what the paper's words say, one line each.
@@ -144,13 +144,13 @@ class Inventory(Frozen):
         leave open no statement says that they settle it, but under each value of the choice named; and what a statement
         calls said, or taken for granted, some assertion has so.
         """
-        found = []
+        disagreements = []
         for entry in self.assertions:
             relations = {full: statements[full].relation for full in entry.covered_by}
             if entry.kind in IN_THE_TEXT and set(relations.values()) == {"silent"}:
-                found.append(f"{entry.number} is {entry.kind}, and its statements are all silent")
+                disagreements.append(f"{entry.number} is {entry.kind}, and its statements are all silent")
             if entry.kind == "silent":
-                found += [
+                disagreements += [
                     f"{entry.number} is silent, {full} is {relation}" for full, relation in relations.items()
                     if relation in IN_THE_TEXT and entry.leaves_open not in statements[full].open_choices
                 ]  # fmt: skip
@@ -161,8 +161,8 @@ class Inventory(Frozen):
             ]
             relation, of_rows = statements[full].relation, {kinds[number] for number in judged}
             if relation in IN_THE_TEXT and not of_rows.intersection(IN_THE_TEXT[: IN_THE_TEXT.index(relation) + 1]):
-                found.append(f"{full} is {relation}, and no assertion that it judges is")
-        return tuple(found)
+                disagreements.append(f"{full} is {relation}, and no assertion that it judges is")
+        return tuple(disagreements)
 
 
 @lru_cache(maxsize=1)
@@ -172,9 +172,9 @@ def load_assertions() -> Inventory:
     Raises:
         InvalidInputError: If the file is malformed, the numbers are not 1, 2, 3, ... or an id is unknown or repeats.
     """
-    found = parse_toml(Inventory, package_text("assertions.toml"), "assertions.toml")
+    inventory = parse_toml(Inventory, package_text("assertions.toml"), "assertions.toml")
     known = {full for claim in load_claims().values() for full, _ in claim.statements()}
-    for count, entry in enumerate(found.assertions, 1):
+    for count, entry in enumerate(inventory.assertions, 1):
         where = f"assertions.{count}"
         if entry.number != count:
             raise InvalidInputError(f"{where}.number", "must count from 1 in reading order", entry.number)
@@ -183,4 +183,4 @@ def load_assertions() -> Inventory:
         for full in entry.covered_by:
             if full not in known:
                 raise InvalidInputError(f"{where}.covered_by", "must name known claims or steps", full)
-    return found
+    return inventory

@@ -153,17 +153,17 @@ def correct(extract: Extract, corrections: tuple[Correction, ...]) -> Extract:
     """
     passages = list(extract.passages)
     for correction in corrections:
-        said = f"correction of {correction.step}"
+        label = f"correction of {correction.step}"
         if correction.add is not None:
             if correction.add in passages or correction.where or correction.to:
-                raise InvalidInputError(said, "must add a passage that is not there, or change some", correction.why)
+                raise InvalidInputError(label, "must add a passage that is not there, or change some", correction.why)
             passages.append(correction.add)
             continue
         plain = [passage.model_dump(mode="json") for passage in passages]
         meant = [at for at, fields in enumerate(plain) if correction.where.items() <= fields.items()]
         changed = {at: Passage.model_validate(plain[at] | correction.to) for at in meant}
         if not changed or not correction.where or any(passages[at] == new for at, new in changed.items()):
-            raise InvalidInputError(said, "must change each passage that it is about", correction.where)
+            raise InvalidInputError(label, "must change each passage that it is about", correction.where)
         for at, new in changed.items():
             passages[at] = new
     return extract.model_copy(update={"passages": tuple(sorted(passages, key=lambda passage: passage.line))})

@@ -17,8 +17,8 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
 def digest_of(source: Sequence[str], first: int, last: int, words: tuple[int, int] | None = None) -> str:
     """What lines of a source are known by, ``first`` to ``last`` from 1, or some of their words: however spaced."""
     every = " ".join(source[first - 1 : last]).split()
-    kept = every if words is None else every[words[0] - 1 : words[1]]
-    return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:16]
+    selection = every if words is None else every[words[0] - 1 : words[1]]
+    return hashlib.sha256(" ".join(selection).encode()).hexdigest()[:16]
 
 
 class Quote(Frozen):
