@@ -236,11 +236,11 @@ class _Trials:
     lows: dict[Course, float]
     made: dict[tuple[str, str], dict[Choice, list[Mapping[str, Any]]]] = field(default_factory=dict)
 
-    def run(self, stage: str, asked: Mapping[tuple[str, str], Sequence[Choice]]) -> None:
+    def run(self, stage: str, by_entry: Mapping[tuple[str, str], Sequence[Choice]]) -> None:
         # Seeds of noise are the tuning problems' numbers, so that every method and pair meets the same draws.
         flat = [
             (entry, choice, at, k)
-            for entry, choices in asked.items()
+            for entry, choices in by_entry.items()
             for choice in choices
             for k, at in enumerate(self.variants[entry[0]])
         ]
