@@ -48,13 +48,13 @@ class ShownCoverage:
 def coverage(asked: Iterable[Probe] | None = None) -> tuple[ShownCoverage, ...]:
     """Every term of every line against the probes that ask for this line alone; the built-in ones by default."""
     given = probes() if asked is None else tuple(asked)
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    term_shares: dict[tuple[str, str], dict[str, float]] = {}
     for line, (asks, terms) in LINES.items():
         for probe in filter(asks, given):
             for term, change in terms(probe).items():
                 share = float(np.max(np.abs(change) / probe.tolerance, initial=0.0))
-                found.setdefault((line, term), {})[probe.id] = share
-    return tuple(ShownCoverage(line, term, shares) for (line, term), shares in found.items())
+                term_shares.setdefault((line, term), {})[probe.id] = share
+    return tuple(ShownCoverage(line, term, shares) for (line, term), shares in term_shares.items())
 
 
 def table(rows: Iterable[ShownCoverage], *, full: bool = False) -> str:

@@ -150,17 +150,17 @@ def conform(
         # One clock for all of it: a stage that hung twice is not called again.
         with timed_here(loaded, time_limit) as timed:
             clock = Clock(seconds)
-            asked = JudgedClaims(
+            request = JudgedClaims(
                 timed, name, loadable, claims, profile, seed, jobs, estimates, clock, time_limit, progress, in_process,
                 exitfirst,
             )  # fmt: skip
-            found = _judge(asked, asking, load_code(loaded, name, loadable), started)
+            conformance = _judge(request, asking, load_code(loaded, name, loadable), started)
     finally:
         if loadable:
             end(loaded)
     if out is not None:
-        write(found, Path(out))
-    return found
+        write(conformance, Path(out))
+    return conformance
 
 
 def require_askable(
@@ -179,19 +179,19 @@ def require_askable(
     selected(claims)
 
 
-def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Conformance:
-    stages = StageCalls(Timed(asked.subject, asked.name, asked.clock))
+def _judge(request: JudgedClaims, asking: Asking, load: str, started: float) -> Conformance:
+    stages = StageCalls(Timed(request.subject, request.name, request.clock))
     with one_thread(), asked_under(asking.reading):
-        own = asking.prepare(asked.name, load, asked.claims)
-        seen = asking.look(stages, own, _vectors(stages, asked.clock))
+        own = asking.prepare(request.name, load, request.claims)
+        seen = asking.look(stages, own, _vectors(stages, request.clock))
         reproduction, error_split = None, None
         diagnoses: tuple[Diagnosis, ...] = ()
         ignored: tuple[str, ...] = ()
-        kept: tuple[str, ...] = ()
+        case_notes: tuple[str, ...] = ()
         lines: Trace | None = None
         accuracy, proposed = EXACT, ""
         try:
-            renew = copies_of(asked.name, asked.subject, asked.clock) if asked.loadable else None
+            renew = copies_of(request.name, request.subject, request.clock) if request.loadable else None
             accuracy = accuracy_of(stages, seen)
             blames = explain_all(stages, seen, accuracy, renew)
             with_memories(seen, blames)
@@ -199,46 +199,46 @@ def _judge(asked: JudgedClaims, asking: Asking, load: str, started: float) -> Co
             proposed = "" if any(blame.explanations for blame in blames) else to_declare(seen)
             lead = diagnoses[0].stage if diagnoses else seen.first
             reproduction = reproduce(seen, load) if lead is None else reproduce_stage(seen, lead, load)
-            kept = asking.keep(seen, asked.name, load, {lead: reproduction})
-            lines = asking.trace_lines(asked.name, seen, accuracy)
+            case_notes = asking.keep(seen, request.name, load, {lead: reproduction})
+            lines = asking.trace_lines(request.name, seen, accuracy)
             error_split = split_error(seen) if asking.is_repaired else None
             if asking.is_repaired and seen.first not in ("hypergradient", "samples"):
                 ignored = ignored_choices(stages)
         except KeyboardInterrupt:
             seen.ended = True
     if seen.ended:
-        asked.clock.end()
+        request.clock.end()
     first, findings = seen.first, tuple(seen.findings)
-    enough = asked.exitfirst and (first is not None or bool(seen.faults))
+    enough = request.exitfirst and (first is not None or bool(seen.faults))
     report = (
-        run_claims(asked, ignored, silent=seen.is_silent)
+        run_claims(request, ignored, silent=seen.is_silent)
         if asking.judges_claims and not enough
-        else without_claims(asked)
+        else without_claims(request)
     )
     suspected = suspect(seen) if first is None and not diagnoses and _runs_fail(report) else None
     if suspected is not None:
         diagnoses, first, findings = (suspected,), "runs", _with_suspicion(findings, suspected)
     if first is None:
         failed = [(result.claim, result.instance) for result in report.results if finding(result)]
-        kept += asking.keep_claims(asked.name, failed, (asked.profile, asked.seed))
+        case_notes += asking.keep_claims(request.name, failed, (request.profile, request.seed))
     return Conformance(
-        environment=report.environment, seed=asked.seed, subject=asked.name, profile=asked.profile,
+        environment=report.environment, seed=request.seed, subject=request.name, profile=request.profile,
         stages=findings, first=first, diagnoses=diagnoses, trace=lines,
         error_split=error_split, reproduction=reproduction,
         claims=claim_findings(report, _deviating(seen, findings)),
         notes=(
             *unheard(ignored),
-            *(left_out(asked, stages) if asking.judges_claims else ()),
+            *(left_out(request, stages) if asking.judges_claims else ()),
             *asking.notes(own, seen),
             *([accuracy.sentence] if accuracy.value else []),
             *filter(None, [proposed]),
-            *notes_of(asked, findings, report),
-            *kept,
+            *notes_of(request, findings, report),
+            *case_notes,
         ),
         findings=(*(f"{f.stage}: {f.sentence}" for f in findings if f.status == "diverges"), *report.findings),
-        faults=(*seen.faults, *faults_of(asked, findings, report)),
+        faults=(*seen.faults, *faults_of(request, findings, report)),
         seconds=time.perf_counter() - started, complete=report.complete and not seen.ended and not enough,
-        report=report, stopped=asked.stopped(report), exited="a stage" if enough else asked.exited(report),
+        report=report, stopped=request.stopped(report), exited="a stage" if enough else request.exited(report),
     )  # fmt: skip
 
 
@@ -253,7 +253,7 @@ def _vectors(stages: StageCalls, clock: Clock) -> Sequence[Probe]:
 
 def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
     """Stages that are off, be it that others make them so."""
-    own = [found.stage for found in findings if found.status == "diverges"]
+    own = [stage_finding.stage for stage_finding in findings if stage_finding.status == "diverges"]
     return [*own, "hypergradient"] if seen.follow else [*own]
 
 
@@ -279,11 +279,11 @@ def _runs_fail(report: Report) -> bool:
     return any(line.split("/")[0].split(" ")[0] in ("inner-cost", "inner-loop-remark") for line in report.findings)
 
 
-def _with_suspicion(found: tuple[StageFinding, ...], diagnosis: Diagnosis) -> tuple[StageFinding, ...]:
+def _with_suspicion(findings: tuple[StageFinding, ...], diagnosis: Diagnosis) -> tuple[StageFinding, ...]:
     sentence = f"Its own claims fail, and its results have another law than the reference's. {diagnosis.sentence}"
     return tuple(
         f.model_copy(update={"status": "diverges", "sentence": sentence, "diverging": 1}) if f.stage == "runs" else f
-        for f in found
+        for f in findings
     )
 
 
@@ -296,15 +296,15 @@ def run_self_test(subject: Subject) -> list[tuple[str, bool | None, str]]:
     """
     stages = StageCalls(subject)
     trials = _trials(stages)
-    found: list[tuple[str, bool | None, str]] = []
+    outcomes: list[tuple[str, bool | None, str]] = []
     for stage in CAPABILITIES:
         if not stages.offers(stage):
-            found.append((stage, None, "not offered; checks that need it will be not applicable"))
+            outcomes.append((stage, None, "not offered; checks that need it will be not applicable"))
             continue
-        found.append(_tried(stage, trials[stage]))
+        outcomes.append(_tried(stage, trials[stage]))
     if is_offered(stages):
-        found.append(_tried(END_TO_END, partial(tried_end_to_end, stages)))
-    return found
+        outcomes.append(_tried(END_TO_END, partial(tried_end_to_end, stages)))
+    return outcomes
 
 
 def _tried(stage: str, trial: Callable[[], str]) -> tuple[str, bool | None, str]:

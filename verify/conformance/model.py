@@ -140,36 +140,41 @@ def letter(found: Conformance) -> Iterator[str]:
         yield from (f"    {line}" if line else "" for line in found.reproduction.code.rstrip().split("\n"))
 
 
-def _verdict(found: Conformance) -> str:
-    off = [stage.stage for stage in found.stages if stage.status == "diverges"]
+def _verdict(conformance: Conformance) -> str:
+    off = [stage.stage for stage in conformance.stages if stage.status == "diverges"]
     if len(off) > 1:
         return f" deviates in {len(off)} stages: {', '.join(off)}"
     if off:
         return f" deviates in {off[0]}"
-    if found.findings:
-        count = len(found.findings)
+    if conformance.findings:
+        count = len(conformance.findings)
         fails = "1 result of the claims fails" if count == 1 else f"{count} results of the claims fail"
         return f": every stage agrees by itself, but {fails}"
-    if found.faults:
-        count = len(found.faults)
+    if conformance.faults:
+        count = len(conformance.faults)
         return f": no deviation in what could be judged, but {count} fault{'' if count == 1 else 's'}"
-    if found.nothing_compared:
+    if conformance.nothing_compared:
         return ": nothing it was asked applies to it; no comparison was made"
-    undecided = [s.stage for s in found.stages if s.status == "undecided"]
+    undecided = [s.stage for s in conformance.stages if s.status == "undecided"]
     rest = f"; too few comparisons to be sure of {', '.join(undecided)}" if undecided else ""
-    refusing = [f"{s.stage} refuses {s.refused} of {s.refused + s.compared} calls" for s in found.stages if s.refuses]
+    refusing = [
+        f"{s.stage} refuses {s.refused} of {s.refused + s.compared} calls" for s in conformance.stages if s.refuses
+    ]
     return f": no deviation{' in what it answers: ' if refusing else ''}{', '.join(refusing)}{rest}"
 
 
-def _diagnosis(found: Conformance) -> Iterator[str]:
+def _diagnosis(conformance: Conformance) -> Iterator[str]:
     """What is wrong, stage by stage, largest effect first."""
-    if not found.diagnoses and found.first is not None:
+    if not conformance.diagnoses and conformance.first is not None:
         yield "What it is was not looked into: the asking ended before that."
         yield ""
-    lines, several = found.trace or Trace(), len(found.diagnoses) > 1
+    lines, several = conformance.trace or Trace(), len(conformance.diagnoses) > 1
     if several:
-        yield f"What is wrong, in {counted(len({d.stage for d in found.diagnoses}), 'stage')}, largest effect first:"
-    for number, diagnosis in enumerate(found.diagnoses, 1):
+        yield (
+            f"What is wrong, in {counted(len({d.stage for d in conformance.diagnoses}), 'stage')}, "
+            f"largest effect first:"
+        )
+    for number, diagnosis in enumerate(conformance.diagnoses, 1):
         effect = "" if diagnosis.effect is None else f", {effect_of(diagnosis)}"
         yield (
             f"{number}. {diagnosis.stage}{effect}: {diagnosis.sentence}"
@@ -183,7 +188,7 @@ def _diagnosis(found: Conformance) -> Iterator[str]:
             yield f"  {match.id} ({match.bug_type}): {match.effect}"
             yield f"  Claims that catch it: {', '.join(match.caught_by)}."
         yield ""
-    told = {diagnosis.stage for diagnosis in found.diagnoses}
+    told = {diagnosis.stage for diagnosis in conformance.diagnoses}
     others = [line for line in lines.lines if line.stage not in told]
     yield from (f"{line.stage}: {line}" for line in others)
     yield from ([""] if others else [])
@@ -201,8 +206,8 @@ def effect_of(diagnosis: Diagnosis) -> str:
     return f"{what} off by up to {diagnosis.effect:.2g}"
 
 
-def _claims(found: Conformance) -> Iterator[str]:
-    counts = Counter(claim.status for claim in found.claims)
+def _claims(conformance: Conformance) -> Iterator[str]:
+    counts = Counter(claim.status for claim in conformance.claims)
     words = {
         "SUPPORTED": "supported", "REFUTED": "refuted", "INCONCLUSIVE": "inconclusive", "VACUOUS": "vacuous",
         "FAULT": "ended by a fault", "NOT_APPLICABLE": "not applicable (a stage or choice it does not offer)",
@@ -210,19 +215,19 @@ def _claims(found: Conformance) -> Iterator[str]:
     if counts:
         told = ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
         unchecked = f"; {counts['NOT_CHECKED']} more have no check" if counts["NOT_CHECKED"] else ""
-        yield f"{found.coverage}. Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
-    open_ones = [claim for claim in found.claims if claim.status == "INCONCLUSIVE"]
+        yield f"{conformance.coverage}. Claims and steps, repaired reading: {told or 'none judged'}{unchecked}."
+    open_ones = [claim for claim in conformance.claims if claim.status == "INCONCLUSIVE"]
     hurried = [claim.claim for claim in open_ones if MARK in claim.sentence]
     if hurried:
         shown = ", ".join(hurried[:SHOWN]) + (", …" if len(hurried) > SHOWN else "")
         yield f"  ? {len(hurried)} of them ask for more, one at a time, than was granted ({shown}): see --estimates."
-    if not found.findings:
+    if not conformance.findings:
         others = [claim for claim in open_ones if MARK not in claim.sentence]
         yield from (f"  ? {claim.claim}: {claim.sentence}" for claim in others[:SHOWN])
-    stages = {stage.stage for stage in found.stages}
-    failed = [line for line in found.findings if line.split(":")[0] not in stages]
-    described = {diagnosis.stage for diagnosis in found.diagnoses}
-    folded = {claim.claim: claim.asks for claim in found.claims if claim.asks in described}
+    stages = {stage.stage for stage in conformance.stages}
+    failed = [line for line in conformance.findings if line.split(":")[0] not in stages]
+    described = {diagnosis.stage for diagnosis in conformance.diagnoses}
+    folded = {claim.claim: claim.asks for claim in conformance.claims if claim.asks in described}
     under = dict.fromkeys(name for line in failed if (name := line.split(" ")[0]) in folded)
     for stage in dict.fromkeys(folded[name] for name in under):
         names = [name for name in under if folded[name] == stage]

@@ -153,17 +153,17 @@ def record(stages: StageCalls, trial: LoopTrial, seed: int) -> RecordedLoop:
 
 def listen(stages: StageCalls, trial: LoopTrial, seed: int) -> RecordedLoop:
     """Run the subject on an oracle that remembers, however often it asks."""
-    asked: list[Vector] = []
+    queries: list[Vector] = []
 
     def remembering(z: Vector) -> Vector:
         at = np.array(z, dtype=np.float64)
         if at.shape != (len(trial.x0),) or not np.isfinite(at).all():
             raise InvalidInputError("z", f"must be finite and of shape ({len(trial.x0)},)", at.tolist())
-        asked.append(at)
+        queries.append(at)
         return trial.oracle(at)
 
     run = stages.optimise(remembering, np.array(trial.x0), trial.parameters, np.random.default_rng(seed))
-    z = np.array(asked).reshape(-1, len(trial.x0))
+    z = np.array(queries).reshape(-1, len(trial.x0))
     return RecordedLoop(trial, run, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape))
 
 
@@ -195,8 +195,8 @@ def compare_lines(every: Sequence[RecordedLoop], rules: PlainLoop) -> list[LoopC
     ]
 
 
-def _worst(found: list[LoopComparison]) -> LoopComparison:
-    return next((c for c in found if c.excess > 1), max(found, key=lambda c: c.excess))
+def _worst(comparisons: list[LoopComparison]) -> LoopComparison:
+    return next((c for c in comparisons if c.excess > 1), max(comparisons, key=lambda c: c.excess))
 
 
 def _compared(part: str, one: RecordedLoop, expected: Vector, got: Vector, what: str) -> LoopComparison:
@@ -214,17 +214,17 @@ def _compared(part: str, one: RecordedLoop, expected: Vector, got: Vector, what:
 def _steps(one: RecordedLoop, rules: PlainLoop) -> LoopComparison:
     expected = np.zeros_like(one.steps)
     expected[1:] = rules.line("step", "step_next", one.space)[:-1]
-    found = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
+    comparison = _compared("steps", one, expected, one.steps, "step Δ_{0} = x_{0} - x_{1}")
     if rules is not RIGHT:
-        return found
-    return _wrong_start(one) or (found if found.excess <= 1 else _too_long(one, expected) or found)
+        return comparison
+    return _wrong_start(one) or (comparison if comparison.excess <= 1 else _too_long(one, expected) or comparison)
 
 
 def _wrong_start(one: RecordedLoop) -> LoopComparison | None:
     """The first iterate, where it is not the one that was given."""
     start = np.array(one.trial.x0)
-    found = _compared("start", one, start[None], one.run.path[:1], "first iterate of the path")
-    return found if found.excess > 1 else None
+    comparison = _compared("start", one, start[None], one.run.path[:1], "first iterate of the path")
+    return comparison if comparison.excess > 1 else None
 
 
 def _too_long(one: RecordedLoop, expected: Vector) -> LoopComparison | None:
@@ -241,7 +241,7 @@ def _too_long(one: RecordedLoop, expected: Vector) -> LoopComparison | None:
 
 def _queries(every: Sequence[RecordedLoop], rules: PlainLoop) -> LoopComparison:
     fixed = rules.fixed_query
-    found, shares = [], []
+    comparisons, shares = [], []
     for one in every:
         if fixed:
             known = {name: value for name, value in one.space.items() if name != "z"}
@@ -252,8 +252,8 @@ def _queries(every: Sequence[RecordedLoop], rules: PlainLoop) -> LoopComparison:
             expected = one.run.path[:-1] + np.clip(s, 0.0, 1.0)[:, None] * one.steps
             shares.append(s[off])
         line = _compared("queries", one, expected, one.z, what)
-        found.append(line if fixed else replace(line, rule=_segment(one, line)))
-    worst = _worst(found)
+        comparisons.append(line if fixed else replace(line, rule=_segment(one, line)))
+    worst = _worst(comparisons)
     if fixed or worst.excess > 1 or not sum(map(len, shares)):
         return worst
     stale = _not_fresh(shares)
@@ -313,12 +313,12 @@ def _means(one: RecordedLoop, rules: PlainLoop) -> LoopComparison:
 def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
     fixed = rules.fixed_output
     what = "output x_out" if fixed else "output x_out against the nearest block mean"
-    found, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
+    comparisons, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
     for one in (*seen.runs, *seen.outputs):
         run = one.run
         if fixed:
-            made = {"x_bar": run.x_bar, "answers": one.blocks(one.g), "K": len(run.x_bar), "x": run.path[-1]}
-            expected = rules.line("output", "x_out", made)
+            space = {"x_bar": run.x_bar, "answers": one.blocks(one.g), "K": len(run.x_bar), "x": run.path[-1]}
+            expected = rules.line("output", "x_out", space)
         else:
             away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
             expected = run.x_bar[int(np.argmin(away))]
@@ -326,8 +326,8 @@ def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
                 # Blocks of one mean cannot be told apart: each may have been the output.
                 near = away <= away.min() + TOLERANCE * np.abs(run.path).max()
                 counts += near / near.sum()
-        found.append(_compared("outputs", one, expected[None], run.x_out[None], what))
-    worst = _worst(found)
+        comparisons.append(_compared("outputs", one, expected[None], run.x_out[None], what))
+    worst = _worst(comparisons)
     if fixed or worst.excess > 1:
         return worst
     share = counts.sum() / len(counts)

@@ -224,7 +224,7 @@ def sample(
     for setting in chosen:
         wanted = SAMPLES if counts is None else counts[setting.id]
         try:
-            found = _drawn(setting, stages, wanted, stream)
+            estimates = _drawn(setting, stages, wanted, stream)
         except MissingCapabilityError as refusal:
             refused[setting.id], used[setting.id] = str(refusal), 0
             if len(refused) == len(chosen):
@@ -232,10 +232,10 @@ def sample(
             continue
         except KeyboardInterrupt:
             return Sampled(signature, used, refused, ended=True, settings=chosen)
-        used[setting.id] = len(found)
-        if len(found):
+        used[setting.id] = len(estimates)
+        if len(estimates):
             mean = setting.quiet(stages) if own_mean else setting.mean
-            signature |= of_samples(found, mean, setting.deviation, setting.id)
+            signature |= of_samples(estimates, mean, setting.deviation, setting.id)
     return Sampled(signature, used, refused, settings=chosen)
 
 

@@ -90,15 +90,15 @@ def find_skeleton(language: str) -> Skeleton:
 def skeleton_texts(language: str) -> dict[str, str]:
     """Every file of a language's skeleton, by its path in the folder: sources, settings, CI workflow, guide."""
     skeleton = find_skeleton(language)
-    texts = {name: _text(language, kept) for name, kept in skeleton.sources.items()}
+    texts = {name: _text(language, template) for name, template in skeleton.sources.items()}
     step = f"      - run: {skeleton.build}\n" if skeleton.build else ""
     filled = {
         "@NAME@": skeleton.name, "@CONFORM@": skeleton.conform, "@SOLVER@": skeleton.solver,
         "@GLUE@": skeleton.glue, "@BUILD@": f"{skeleton.build}\n" if skeleton.build else "", "@BUILD_STEP@": step,
         "@PACKAGES@": f" {skeleton.packages}" if skeleton.packages else "",
     }  # fmt: skip
-    for path, kept in ((WORKFLOW, "f2csa.yml"), (GUIDE, GUIDE), (SETTINGS, SETTINGS)):
-        text = _text("common", kept)
+    for path, template in ((WORKFLOW, "f2csa.yml"), (GUIDE, GUIDE), (SETTINGS, SETTINGS)):
+        text = _text("common", template)
         for mark, value in filled.items():
             text = text.replace(mark, value)
         texts[path] = text

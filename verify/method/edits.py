@@ -45,10 +45,10 @@ class Edit(Frozen):
 @lru_cache(maxsize=1)
 def all_edits() -> tuple[Edit, ...]:
     """All of them, in a fixed order; two that give one formula are one."""
-    found: dict[tuple[str, str, str], Edit] = {}
+    edits: dict[tuple[str, str, str], Edit] = {}
     for edit in (*_own(), *_of_trees()):
-        found.setdefault((edit.procedure, edit.step, edit.formula), edit)
-    return tuple(found.values())
+        edits.setdefault((edit.procedure, edit.step, edit.formula), edit)
+    return tuple(edits.values())
 
 
 def _own() -> Iterator[Edit]:

@@ -66,10 +66,10 @@ def ends(met: Sequence[Met], rule: str) -> tuple[float, float] | None:
 
 def plainest(met: Sequence[Met], rule: str) -> float | None:
     """The plainest number with which a rule stops every iteration where it was met; ``None`` where that is open."""
-    found = ends(met, rule)
-    if found is None or found[1] > WIDE * found[0]:
+    bounds = ends(met, rule)
+    if bounds is None or bounds[1] > WIDE * bounds[0]:
         return None
-    least, most = found
+    least, most = bounds
     ten = float(f"{10.0 ** np.floor(np.log10(most)):.0e}")
     if least <= ten < most:
         return ten

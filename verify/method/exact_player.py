@@ -42,8 +42,8 @@ def solved(matrix: Any, right: Any) -> Any:
     """
     if not np.size(right):
         return np.zeros(np.shape(right), object)
-    made = _rational(matrix).solve(_rational(np.reshape(right, (len(right), -1)))).tolist()
-    return exact_array([[Fraction(int(v.p), int(v.q)) for v in row] for row in made]).reshape(np.shape(right))
+    solution = _rational(matrix).solve(_rational(np.reshape(right, (len(right), -1)))).tolist()
+    return exact_array([[Fraction(int(v.p), int(v.q)) for v in row] for row in solution]).reshape(np.shape(right))
 
 
 def _rational(matrix: Any) -> fmpq_mat:

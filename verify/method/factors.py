@@ -151,10 +151,10 @@ def fit(measured: Sequence[tuple[FactorMoments, Vector]]) -> list[Factor]:
     values = np.concatenate([value for _, value in measured]) if measured else np.zeros(0)
     if len(values) < 3 or not np.isfinite(values).all() or not values.any():
         return []
-    made = np.concatenate([at.table for at, _ in measured], axis=1)
+    table = np.concatenate([at.table for at, _ in measured], axis=1)
     with np.errstate(all="ignore"):
-        factors = made @ values / np.maximum((made**2).sum(axis=1), 1e-300)
-        steady = np.abs(values - factors[:, None] * made).max(axis=1) <= STEADY * np.abs(values).max()
+        factors = table @ values / np.maximum((table**2).sum(axis=1), 1e-300)
+        steady = np.abs(values - factors[:, None] * table).max(axis=1) <= STEADY * np.abs(values).max()
     there = np.flatnonzero(steady & (np.abs(factors) > STEADY))
     if len(there) and there[0] == 0:
         there = there[:1]  # a number is simpler than any law

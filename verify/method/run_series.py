@@ -39,19 +39,19 @@ def averages(rows: Vector) -> Vector:
 
 def smoothed(rows: Vector, beta: float, share: float) -> Vector:
     """Rows m with m ← βm + share·row, from 0."""
-    made, m = [], np.zeros(rows.shape[1])
+    series, m = [], np.zeros(rows.shape[1])
     for row in rows:
         m = beta * m + share * row
-        made.append(m)
-    return np.array(made)
+        series.append(m)
+    return np.array(series)
 
 
 def settled(rows: Vector, beta: float) -> Vector:
     """Rows m with m ← βm + (1 − β)·row, from the first row on."""
-    made = [rows[0]]
+    series = [rows[0]]
     for row in rows[1:]:
-        made.append(beta * made[-1] + (1 - beta) * row)
-    return np.array(made)
+        series.append(beta * series[-1] + (1 - beta) * row)
+    return np.array(series)
 
 
 SERIES: Space = {
@@ -91,8 +91,8 @@ class RunSeries:
             """The steps behind iterates that are put back somewhere after each; not a number where they are not."""
             steps, x_next = self.value("played(g)"), names["x_next"]
             space = {"x": names["x"] + steps, "c": c, "o": names["path"][:1]}
-            made = np.asarray(eval(compiled(put), self.names, space))
-            near = np.abs(made - x_next) <= CLOSE * (np.abs(made) + np.abs(x_next) + np.abs(steps))
+            iterates = np.asarray(eval(compiled(put), self.names, space))
+            near = np.abs(iterates - x_next) <= CLOSE * (np.abs(iterates) + np.abs(x_next) + np.abs(steps))
             return np.where(near.all(axis=1, keepdims=True), steps, np.nan)
 
         t = np.arange(1.0, len(names["z"]) + 1)[:, None]

@@ -48,8 +48,8 @@ class _Written(ast.NodeTransformer):
 
 
 def _parsed(formula: str, written: _Written) -> ast.expr:
-    made: ast.expr = written.visit(ast.parse(formula, mode="eval").body)
-    return made
+    tree: ast.expr = written.visit(ast.parse(formula, mode="eval").body)
+    return tree
 
 
 @lru_cache
@@ -61,10 +61,10 @@ def written_out(procedure: Procedure, line: str) -> str:
 @lru_cache
 def summands(procedure: Procedure, line: str) -> tuple[Summand, ...]:
     """A line as a sum; what is added and taken off is left out."""
-    found = [*_terms(ast.parse(written_out(procedure, line), mode="eval").body)]
-    kept = [(sign, w, node) for sign, w, node in found if not any(
-        (-sign, w, ast.unparse(node)) == (s, v, ast.unparse(other)) for s, v, other in found)]  # fmt: skip
-    return tuple(Summand(sign, weight, ast.unparse(node), _shown(node)) for sign, weight, node in kept)
+    terms = [*_terms(ast.parse(written_out(procedure, line), mode="eval").body)]
+    remaining = [(sign, w, node) for sign, w, node in terms if not any(
+        (-sign, w, ast.unparse(node)) == (s, v, ast.unparse(other)) for s, v, other in terms)]  # fmt: skip
+    return tuple(Summand(sign, weight, ast.unparse(node), _shown(node)) for sign, weight, node in remaining)
 
 
 def _terms(node: ast.expr) -> Iterator[tuple[int, str, ast.expr]]:

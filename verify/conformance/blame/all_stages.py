@@ -75,15 +75,18 @@ def explain_all(
         renew: Makes new copies of the subject.
     """
     # A lower level that ends in errors on the first problems may answer others, and show there what is wrong.
-    off = [found.stage for found in seen.findings
-           if found.status == "diverges" or (found.status == "fault" and found.stage == "lower_level")]  # fmt: skip
+    off = [finding.stage for finding in seen.findings if finding.status == "diverges"
+           or (finding.status == "fault" and finding.stage == "lower_level")]  # fmt: skip
     remembering = _remembered(stages, renew, off)
     memories = {blame.stage for blame in remembering}
-    found = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
-    found = _with_kept_noise(stages, found, renew)
-    others = (b for b in found if b.stage not in memories or (b.stage == "optimise" and b.explanations))
-    kept = (*(_with_effect(blame, stages) for blame in remembering), *_without_echoes([*others], remembering, stages))
-    return tuple(_as_judged(blame, seen, stages) for blame in kept)
+    blames = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
+    blames = _with_kept_noise(stages, blames, renew)
+    others = (b for b in blames if b.stage not in memories or (b.stage == "optimise" and b.explanations))
+    all_blames = (
+        *(_with_effect(blame, stages) for blame in remembering),
+        *_without_echoes([*others], remembering, stages),
+    )
+    return tuple(_as_judged(blame, seen, stages) for blame in all_blames)
 
 
 def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stages: StageCalls) -> list[Blame]:
@@ -105,10 +108,10 @@ def _makes_noise(line: Explanation, stages: StageCalls) -> bool:
     for model, seed in product(MODELS, NOISY):
         probe = drawn_call(seed, model)
         try:
-            said, got = line.answer(probe), probe.ask(stages)
+            prediction, got = line.answer(probe), probe.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
             return False
-        if said is None or not (np.abs(said - got) <= probe.tolerance).all():
+        if prediction is None or not (np.abs(prediction - got) <= probe.tolerance).all():
             return False
     return True
 
@@ -186,22 +189,24 @@ def _remembered(stages: StageCalls, renew: Renew | None, off: Sequence[Stage]) -
     return []
 
 
-def _with_kept_noise(stages: StageCalls, found: list[Blame], renew: Renew | None) -> list[Blame]:
+def _with_kept_noise(stages: StageCalls, blames: list[Blame], renew: Renew | None) -> list[Blame]:
     """Noise that nothing explains may be made of values of an earlier call."""
-    unexplained = [blame for blame in found if blame.stage == "samples"]
+    unexplained = [blame for blame in blames if blame.stage == "samples"]
     if renew is None or not stages.use_draws or not unexplained or any(b.explanations for b in unexplained):
-        return found
+        return blames
     with suppress(SubjectFaultError, MissingCapabilityError):
-        kept = explain_by_values("samples", renew)
-        return found if kept is None else [*(b for b in found if b.stage != "samples"), kept]
-    return found
+        by_values = explain_by_values("samples", renew)
+        return blames if by_values is None else [*(b for b in blames if b.stage != "samples"), by_values]
+    return blames
 
 
 def _innermost(blames: Sequence[Blame]) -> list[Blame]:
     """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
     own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
-    kept = [blame for blame in blames if blame.stage != "hypergradient" or not own]
-    return [blame if blame.explanations else replace(blame, explanations=(_kept_somehow(blame),)) for blame in kept]
+    innermost = [blame for blame in blames if blame.stage != "hypergradient" or not own]
+    return [
+        blame if blame.explanations else replace(blame, explanations=(_kept_somehow(blame),)) for blame in innermost
+    ]
 
 
 def _kept_somehow(blame: Blame) -> Remembers:
@@ -211,16 +216,16 @@ def _kept_somehow(blame: Blame) -> Remembers:
 
 def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequence[Stage]) -> Iterator[Blame]:
     has_noise = reading_asked() == REPAIRED and ("samples" in off or _is_noise_off(seen))
-    found: list[Blame] = []
+    blames: list[Blame] = []
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
-        (lambda: explain_noise(stages, seen.sampled, is_explained=_is_explained(found))) if has_noise else tuple,
+        (lambda: explain_noise(stages, seen.sampled, is_explained=_is_explained(blames))) if has_noise else tuple,
         (lambda: _of_algorithm_2(stages, seen)) if "optimise" in off else tuple,
     )
     for explaining in explained:
         with suppress(SubjectFaultError, MissingCapabilityError):
             for blame in explaining():
-                found.append(blame)
+                blames.append(blame)
                 yield _with_effect(blame, stages)
 
 
@@ -229,9 +234,9 @@ def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
     return explain_whole_optimiser(stages) if is_offered(stages) else explain_loop(stages, seen.record)
 
 
-def _is_explained(found: Sequence[Blame]) -> bool:
+def _is_explained(blames: Sequence[Blame]) -> bool:
     """Whether it is known what line 6 is."""
-    return any(blame.stage == "hypergradient" and blame.explanations for blame in found)
+    return any(blame.stage == "hypergradient" and blame.explanations for blame in blames)
 
 
 def _asked_again(stages: StageCalls, seen: Seen, blame: Blame) -> Blame:

@@ -92,18 +92,18 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
         tried = _inner_candidates(stage, (stages, asker), wrong)
         if stage == "activation":
             tried = chain(tried, twice_made(), measured_widths(partial(_off, wrong, _telling(here, held))))
-        found = _confirmed(tried, (wrong, stage), here, held)
-        if found is not None and not _stands_alone(found, (wrong, stage, given), asker, here):
-            found = None
-        if found is None and new:
+        explanation = _confirmed(tried, (wrong, stage), here, held)
+        if explanation is not None and not _stands_alone(explanation, (wrong, stage, given), asker, here):
+            explanation = None
+        if explanation is None and new:
             # What is explained is told; what the rest is not, is told beside it.
             answers = [a for a in answers if a.probe.given in explained]
             break
-        if found is None:
+        if explanation is None:
             return _from_scratch(answers, asker)
         explained.add(given)
-        wrong[_place_of(found, stage)] = found
-        new.append(_place_of(found, stage))
+        wrong[_place_of(explanation, stage)] = explanation
+        new.append(_place_of(explanation, stage))
         agreeing, held_out = agreeing + len(here) + len(held), held_out + len(held)
     if not new:
         return None
@@ -116,12 +116,12 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
 
 def _from_scratch(answers: Sequence[StageAnswer], asker: Asker) -> Blame:
     """What is wrong where a subject takes no stage, so that no call shows less than all of them."""
-    made = None
+    pair = None
     if all(answer.probe.given == FROM_SCRATCH for answer in answers):
-        made = scratch_edits(answers, asker)
-    if made is None:
+        pair = scratch_edits(answers, asker)
+    if pair is None:
         return Blame("hypergradient")
-    edits, held = made
+    edits, held = pair
     effect = max(effect_of(name, edit) or 0.0 for name, edit in edits.items())
     apart = max(_misfits(edits, answers), default=0.0)
     return Blame("hypergradient", (WholeCall(edits),), len(answers) + len(held), len(held), apart, effect)
@@ -149,14 +149,14 @@ def _place_of(explanation: Explanation, stage: Probed) -> str:
 
 def asked_later(asker: Asker, given: Given) -> list[StageAnswer]:
     """Held-out calls of a kind."""
-    found = []
-    asked = [chain_question(400 + k, given, CALL_ALPHAS[k % len(CALL_ALPHAS)]) for k in range(HELD_CALLS)]
+    answers = []
+    probes = [chain_question(400 + k, given, CALL_ALPHAS[k % len(CALL_ALPHAS)]) for k in range(HELD_CALLS)]
     if given == FROM_PAIR:
-        asked += [probe for seed in WIDTH_SEEDS for probe in width_questions(seed)]
-    for probe in asked:
+        probes += [probe for seed in WIDTH_SEEDS for probe in width_questions(seed)]
+    for probe in probes:
         got = asker(probe)
-        found += [] if got is None else [StageAnswer(probe, got)]
-    return found
+        answers += [] if got is None else [StageAnswer(probe, got)]
+    return answers
 
 
 def fits(wrong: Mapping[str, Explanation], answers: Sequence[StageAnswer]) -> bool:
@@ -225,9 +225,9 @@ def _by_the_y(asker: Asker, line_6: EditedStage | None) -> Iterator[Explanation]
     if len(base) < 4:
         return
     for level in search_levels(search, base):
-        kept = told_apart(search, level)
-        yield from kept
-        if kept:
+        edits = told_apart(search, level)
+        yield from edits
+        if edits:
             return
 
 
@@ -243,37 +243,37 @@ def single_minimiser_edits() -> Iterator[EditedStage]:
 
 
 def _stands_alone(
-    found: Explanation,
+    explanation: Explanation,
     place: tuple[Mapping[str, Explanation], Probed, Given],
     asker: Asker,
     here: Sequence[StageAnswer],
 ) -> bool:
     """Whether an explanation also foresees calls at which it differs from others that explain what was seen."""
     wrong, stage, given = place
-    name = _place_of(found, stage)
+    name = _place_of(explanation, stage)
     if name not in ("rows", "reweighed"):
         return True
     pool = [chain_question(450 + seed, given, CALL_ALPHAS[seed % len(CALL_ALPHAS)]) for seed in range(TELLING_CALLS)]
-    mine = [play(probe, {**wrong, name: found}) for probe in pool]
-    asked: set[int] = set()
+    mine = [play(probe, {**wrong, name: explanation}) for probe in pool]
+    indices: set[int] = set()
     for rival in handed_rows() if name == "rows" else twice_made():
-        if rival is found or any(misfit({**wrong, name: rival}, a) > 1 for a in here):
+        if rival is explanation or any(misfit({**wrong, name: rival}, a) > 1 for a in here):
             continue
         for i, (probe, own) in enumerate(zip(pool, mine, strict=True)):
             other = play(probe, {**wrong, name: rival})
-            if own is None or other is None or misfit({**wrong, name: found}, StageAnswer(probe, other)) <= 1:
+            if own is None or other is None or misfit({**wrong, name: explanation}, StageAnswer(probe, other)) <= 1:
                 continue
-            if i not in asked:
-                asked.add(i)
+            if i not in indices:
+                indices.add(i)
                 got = asker(probe)
-                if got is None or misfit({**wrong, name: found}, StageAnswer(probe, got)) > 1:
+                if got is None or misfit({**wrong, name: explanation}, StageAnswer(probe, got)) > 1:
                     return False
             break
     return True
 
 
 def _confirmed(
-    found: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[StageAnswer],
+    explanations: Iterable[Explanation], place: tuple[Mapping[str, Explanation], Probed], here: Sequence[StageAnswer],
     held: Sequence[StageAnswer],
 ) -> Explanation | None:  # fmt: skip
     """The explanation that gives every call, held-out ones included.
@@ -283,7 +283,7 @@ def _confirmed(
     wrong, stage = place
     off = sorted(here, key=lambda a: -a.excess)
     fitting: list[tuple[float, Explanation]] = []
-    for explanation in found:
+    for explanation in explanations:
         choice = {**wrong, _place_of(explanation, stage): explanation}
         if not fits(choice, off) or not fits(choice, held):
             continue

@@ -48,7 +48,7 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
     Returns:
         One blame a stage, that with the largest effect on an estimate first; those without a known effect last.
     """
-    found: list[Blame] = []
+    blames: list[Blame] = []
     known: dict[Stage, Explanation] = {}
     for stage in PROBED:
         answers = _own_answers(seen, stage)
@@ -61,33 +61,33 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
         if blame.effect is None:
             shown = blame.explanations[0] if blame.explanations else AsAnswered(stages)
             blame = replace(blame, effect=effect_of(stage, shown))
-        found.append(blame)
+        blames.append(blame)
         if blame.explanations:
             known[stage] = blame.explanations[0]
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
     wrong = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.excess <= 1]
-    told = all(blame.explanations for blame in found) and "penalty_minimiser" not in known
+    told = all(blame.explanations for blame in blames) and "penalty_minimiser" not in known
     left = [a for a in wrong if not _gives(known, a)] if told and seen.of("penalty_minimiser") else []
     if left:
         # The solve is right where it is asked by itself: where it is not, it must make all that others leave.
         solve = explain_sum("y", stages, _own_answers(seen, "penalty_minimiser"), accuracy, off=True)
         beside = known | ({"penalty_minimiser": solve.explanations[0]} if solve.explanations else {})
         if beside != known and all(_gives(beside, answer) for answer in left):
-            found, known = [*found, solve], beside
-    found, known = _with_whole_call(found, known, wrong, Asker(stages))
+            blames, known = [*blames, solve], beside
+    blames, known = _with_whole_call(blames, known, wrong, Asker(stages))
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     is_whole = isinstance(known.get("hypergradient"), CallWithAlpha)
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED and not is_whole else None
     if inside is not None:
         # An oracle call that is explained as a whole has its line 6 in it.
         whole = inside.stage == "hypergradient" and bool(inside.explanations)
-        found = [*(blame for blame in found if not (whole and blame.stage == "hypergradient")), inside]
-    return tuple(sorted(found, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
+        blames = [*(blame for blame in blames if not (whole and blame.stage == "hypergradient")), inside]
+    return tuple(sorted(blames, key=lambda blame: 1.0 if blame.effect is None else -blame.effect))
 
 
 def _with_whole_call(
-    found: list[Blame], known: dict[Stage, Explanation], wrong: Sequence[StageAnswer], asker: Asker
+    blames: list[Blame], known: dict[Stage, Explanation], wrong: Sequence[StageAnswer], asker: Asker
 ) -> tuple[list[Blame], dict[Stage, Explanation]]:
     """Where line 6 has another alpha and so do all stages that calls make themselves: that the whole call has it.
 
@@ -97,11 +97,11 @@ def _with_whole_call(
     """
     line = known.get("hypergradient")
     if not isinstance(line, EditedStage) or line.edits > 1 or len(line.exchanged) != 1:
-        return found, known
+        return blames, known
     alpha = line.exchanged[0].exchange.change
-    (blame,) = (one for one in found if one.stage == "hypergradient")
+    (blame,) = (one for one in blames if one.stage == "hypergradient")
     if not isinstance(alpha, OtherAlpha) or len(blame.explanations) > 1:
-        return found, known
+        return blames, known
     whole = known | {"hypergradient": CallWithAlpha(alpha)}
     solved = EditedStage("y", line.exchanged, SumEdit("y"))
     held = [answer for given in INSIDE_STAGE for answer in asked_later(asker, given)]
@@ -114,18 +114,18 @@ def _with_whole_call(
     by_whole = given_by(whole, answers)
     most = max(len(given_by(one, answers)) for one in (known, known | {"penalty_minimiser": solved}))
     if not len(by_whole) > max(MOST * len(answers), most):
-        return found, known
+        return blames, known
     told = replace(
         blame, explanations=(whole["hypergradient"],), agrees=len(by_whole), held_out=len(given_by(whole, held)),
         apart=max(by_whole),
     )  # fmt: skip
-    return [told if one is blame else one for one in found], whole
+    return [told if one is blame else one for one in blames], whole
 
 
 def _gives(known: Mapping[Stage, Explanation], answer: StageAnswer) -> bool:
     """Whether explanations of its stages give a call's answer that is off."""
-    said = play(answer.probe, {str(stage): one for stage, one in known.items()})
-    return said is not None and bool((np.abs(said - answer.got) <= 2 * answer.probe.tolerance).all())
+    prediction = play(answer.probe, {str(stage): one for stage, one in known.items()})
+    return prediction is not None and bool((np.abs(prediction - answer.got) <= 2 * answer.probe.tolerance).all())
 
 
 def _ends_in_errors(seen: Seen, stage: Probed) -> bool:

@@ -31,7 +31,7 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
     of its answers can be foreseen.
     """
     wrong = {blame.stage: blame.explanations[0] for blame in reversed(blames) if blame.explanations}
-    named: dict[str, Explanation] = {name: found for name, found in wrong.items() if name in PROBED}
+    named: dict[str, Explanation] = {name: explanation for name, explanation in wrong.items() if name in PROBED}
     if stage not in named:
         return ""
     # Where noise has an explanation of its own, answers under given normals follow it.
@@ -43,11 +43,11 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
         in_the_dark = [a for a in off if any(a.probe.call.stages[COMPUTED[name]] is None for name in dark)]
         hanging, off = len(in_the_dark), [a for a in off if not any(a is other for other in in_the_dark)]
         named = _by_stage(named)
-    played = [(answer, said) for answer in off if (said := _said(answer, stage, named)) is not None]
+    played = [(answer, prediction) for answer in off if (prediction := _said(answer, stage, named)) is not None]
     if not played:
         return ""
-    misses = [float(np.abs(answer.got - said).max()) for answer, said in played]
-    rest = [miss for miss, (answer, said) in zip(misses, played, strict=True) if not _is(answer, said)]
+    misses = [float(np.abs(answer.got - prediction).max()) for answer, prediction in played]
+    rest = [miss for miss, (answer, prediction) in zip(misses, played, strict=True) if not _is(answer, prediction)]
     silent = len(off) - len(played)
     unforeseen = f"; {silent} more it does not foresee" if silent else ""
     if hanging:
@@ -55,7 +55,11 @@ def left_over(seen: Seen, blames: Sequence[Blame], stage: Stage) -> str:
         unforeseen += f"; {hanging} more compute their {words}, which nothing here explains"
     said_off = _said_off(seen, named) if stage == "lower_level" else []
     blame = next(blame for blame in blames if blame.stage == stage and blame.explanations)
-    further = [float(np.abs(a.got - said).max()) for a in blame.left if (said := _said(a, stage, named)) is not None]
+    further = [
+        float(np.abs(a.got - prediction).max())
+        for a in blame.left
+        if (prediction := _said(a, stage, named)) is not None
+    ]
     if blame.left:
         size = f", off what it says by up to {max(further):.2g}" if further else ""
         unforeseen += f"; beside these, {_are(len(blame.left))} not as it says of what was asked for besides{size}"
@@ -79,8 +83,8 @@ def _are(count: int) -> str:
 def _said_off(seen: Seen, named: Mapping[str, Explanation]) -> list[float]:
     """By how much right answers of a lower level are off what is said of them."""
     right = [a for a in seen.of("lower_level") if a.excess <= 1]
-    told = [(a, said) for a in right if (said := _said(a, "lower_level", named)) is not None]
-    return [float(np.abs(a.got - said).max()) for a, said in told if not _is(a, said)]
+    told = [(a, prediction) for a in right if (prediction := _said(a, "lower_level", named)) is not None]
+    return [float(np.abs(a.got - prediction).max()) for a, prediction in told if not _is(a, prediction)]
 
 
 def _by_stage(named: dict[str, Explanation]) -> dict[str, Explanation]:
@@ -88,16 +92,16 @@ def _by_stage(named: dict[str, Explanation]) -> dict[str, Explanation]:
     whole = named.get("hypergradient")
     if not isinstance(whole, WholeCall):
         return named
-    return {name: found for name, found in named.items() if name != "hypergradient"} | dict(whole.stages)
+    return {name: explanation for name, explanation in named.items() if name != "hypergradient"} | dict(whole.stages)
 
 
 @np.errstate(all="ignore")
 def _said(answer: StageAnswer, stage: Stage, named: Mapping[str, Explanation]) -> Vector | None:
-    said = play(answer.probe, named) if stage == "hypergradient" else named[stage].answer(answer.probe)
-    return None if said is None or not np.isfinite(said).all() else said
+    prediction = play(answer.probe, named) if stage == "hypergradient" else named[stage].answer(answer.probe)
+    return None if prediction is None or not np.isfinite(prediction).all() else prediction
 
 
-def _is(answer: StageAnswer, said: Vector) -> bool:
+def _is(answer: StageAnswer, prediction: Vector) -> bool:
     off = float(np.abs(answer.got - answer.probe.expected).max())
     limit = AS_SAID * answer.probe.tolerance + RELATIVELY * off
-    return bool((np.abs(answer.got - said) <= limit).all())
+    return bool((np.abs(answer.got - prediction) <= limit).all())

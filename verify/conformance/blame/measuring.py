@@ -30,12 +30,12 @@ def fitted(
     """
     count = max(8, int(COARSE * np.log10(high / low)))
     grid = np.geomspace(low, high, count)
-    found = []
+    minima = []
     for sign in (1.0, -1.0) if signed else (1.0,):
         values = np.array([off(sign * float(c)) for c in grid])
         k = int(np.argmin(values))
-        found.append((float(values[k]), sign, k))
-    _, sign, k = min(found)
+        minima.append((float(values[k]), sign, k))
+    _, sign, k = min(minima)
     if k in (0, count - 1):
         return None
 

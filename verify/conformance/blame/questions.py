@@ -81,11 +81,11 @@ def kept_by_reading(most: int) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Keeps so many results of a function of the reading that is asked under, and of its arguments."""
 
     def keep(make: Callable[P, T]) -> Callable[P, T]:
-        kept = lru_cache(maxsize=most)(lambda _, *args, **choices: make(*args, **choices))
+        cache = lru_cache(maxsize=most)(lambda _, *args, **choices: make(*args, **choices))
 
         @wraps(make)
         def made(*args: P.args, **choices: P.kwargs) -> T:
-            result: T = kept(_READING.get(), *args, **choices)  # type: ignore[arg-type]  # numbers and words
+            result: T = cache(_READING.get(), *args, **choices)  # type: ignore[arg-type]  # numbers and words
             return result
 
         return made

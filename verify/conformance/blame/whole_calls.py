@@ -144,8 +144,8 @@ def _weights(asked_at: tuple[Probe, Probe], wrong: Mapping[str, Explanation], h:
     if "activation" not in wrong:
         return rho
     call = replace(probe.call, lam=lam, parameters=probe.call.parameters.model_copy(update={"lam_width": lam_width}))
-    asked = _asked(replace(probe, call=call), "activation", rho, {})
-    return wrong["activation"].answer(replace(asked, problem=None, h=h, h_width=h_width))
+    question = _asked(replace(probe, call=call), "activation", rho, {})
+    return wrong["activation"].answer(replace(question, problem=None, h=h, h_width=h_width))
 
 
 @runtime_checkable

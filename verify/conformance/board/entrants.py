@@ -100,12 +100,12 @@ class Board(FrozenData):
     @property
     def cautions(self) -> Iterator[str]:
         """Why two columns may not be comparable."""
-        for what, found in (
+        for what, values in (
             ("profiles", {one.profile for one in self.entrants}), ("seeds", {str(one.seed) for one in self.entrants}),
             ("versions of this suite", {one.suite for one in self.entrants}),
         ):  # fmt: skip
-            if len(found) > 1:
-                yield f"The runs have different {what}: {', '.join(sorted(found))}."
+            if len(values) > 1:
+                yield f"The runs have different {what}: {', '.join(sorted(values))}."
         for one in self.entrants:
             if not one.complete:
                 yield f"The run of {one.name} did not reach its end."
@@ -137,9 +137,9 @@ def _entrant(path: Path) -> BoardProgram:
     files = [folder / name for name in (CONFORM, REPORT) if (folder / name).is_file()]
     if not files:
         raise InvalidInputError(ARGUMENT, f"must hold a {REPORT} or a {CONFORM}", str(path))
-    asked = _conformance(folder / CONFORM) if folder / CONFORM in files else None
+    conformance = _conformance(folder / CONFORM) if folder / CONFORM in files else None
     report = load_report(folder / REPORT, ARGUMENT) if folder / REPORT in files else None
-    return _joined(folder, files, asked, report)
+    return _joined(folder, files, conformance, report)
 
 
 def _conformance(file: Path) -> Conformance:
@@ -153,18 +153,20 @@ def _conformance(file: Path) -> Conformance:
         raise from_validation(error, ARGUMENT) from None
 
 
-def _joined(folder: Path, files: Sequence[Path], asked: Conformance | None, report: Report | None) -> BoardProgram:
-    named = report if report is not None else asked
-    if named is None or (asked is not None and asked.subject != named.subject):
+def _joined(
+    folder: Path, files: Sequence[Path], conformance: Conformance | None, report: Report | None
+) -> BoardProgram:
+    named = report if report is not None else conformance
+    if named is None or (conformance is not None and conformance.subject != named.subject):
         raise InvalidInputError(ARGUMENT, f"must hold a {REPORT} and a {CONFORM} of one program", str(folder))
     written = max(file.stat().st_mtime for file in files)
     statements: dict[str, str] = {}
     if report is not None:
         rows = (row for row in report.summary if row.reading == "repaired" and row.about == "subject")
         statements = {row.claim: str(row.status) for row in rows}
-    elif asked is not None:
-        statements = {claim.claim: str(claim.status) for claim in asked.claims}
-    stages = asked.stages if asked is not None else ()
+    elif conformance is not None:
+        statements = {claim.claim: str(claim.status) for claim in conformance.claims}
+    stages = conformance.stages if conformance is not None else ()
     faults = len(report.faults) if report is not None else 0
     page = folder / "report.html"
     return BoardProgram(
@@ -173,7 +175,7 @@ def _joined(folder: Path, files: Sequence[Path], asked: Conformance | None, repo
         date=datetime.datetime.fromtimestamp(written, tz=datetime.UTC).date(), profile=named.profile, seed=named.seed,
         folder=str(folder), page=str(page) if page.is_file() else "",
         stages=tuple(StageOnBoard(stage=s.stage, status=s.status, sentence=s.sentence) for s in stages),
-        letter=tuple(f"{d.stage}: {d.sentence}" for d in asked.diagnoses) if asked is not None else (),
-        statements=statements, findings=len((asked or named).findings),
-        faults=max(faults, len(asked.faults) if asked else 0), complete=named.complete,
+        letter=tuple(f"{d.stage}: {d.sentence}" for d in conformance.diagnoses) if conformance is not None else (),
+        statements=statements, findings=len((conformance or named).findings),
+        faults=max(faults, len(conformance.faults) if conformance else 0), complete=named.complete,
     )  # fmt: skip

@@ -124,10 +124,10 @@ class BentSampling(ReferenceSubject):
 
     def hypergradient_samples(self, problem: Any, x: Any, call: Call, rng: Any, replications: int) -> Any:
         r = self.rules
-        asked = Estimates(self._noisy(problem), x, self._told(problem, call), rng)
+        estimates = Estimates(self._noisy(problem), x, self._told(problem, call), rng)
         if r.averaging == "none":
-            return np.tile(asked.mean, (replications, 1))
-        drawn = DRAWS[r.draws](asked, replications) if r.draws else asked.draw(replications)
+            return np.tile(estimates.mean, (replications, 1))
+        drawn = DRAWS[r.draws](estimates, replications) if r.draws else estimates.draw(replications)
         drawn = call.parameters.N_g * drawn if r.averaging == "sum" else drawn
         return drawn + float(r.shift) * float(problem.noise.sigma_f) if r.shift else drawn
 
@@ -160,8 +160,8 @@ class BentRuns(ReferenceSubject):
         r, steps = self.rules, call.parameters.lower_level_steps
         call = replace(call, reading=call.reading.choose(**r.reading))
         call = with_parameters(call, lower_level_steps=min(max(1, int(r.steps * steps)), r.most_steps or steps))
-        asked = quiet(problem) if r.noise_on == "none" else problem
-        y, lam = super().lower_level_runs(asked, x, call, rng, replications)
+        own_problem = quiet(problem) if r.noise_on == "none" else problem
+        y, lam = super().lower_level_runs(own_problem, x, call, rng, replications)
         if r.quiet_small_steps:
             centre = y.mean(axis=0)
             y = centre + (y - centre) * min(1.0, float(call.parameters.eta_y or 0.1) / 0.1) ** 0.1

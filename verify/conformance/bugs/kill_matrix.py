@@ -42,8 +42,8 @@ class KillCell(NamedTuple):
 def cells(mutant: Bug) -> Iterator[KillCell]:
     """What may tell a mutant from the reference: repaired statements that use a stage it changes, and its catches."""
     for claim in selected([]):
-        found = checks().get(claim)
-        if found is not None and any(stage in mutant.changes for stage in found.needs):
+        check = checks().get(claim)
+        if check is not None and any(stage in mutant.changes for stage in check.needs):
             yield KillCell(mutant, claim, "repaired")
     for claim, reading in dict.fromkeys((catch.claim, catch.reading) for catch in mutant.caught_by):
         if reading != "repaired":
@@ -70,13 +70,13 @@ def judged(cell: KillCell, instance: str) -> str | None:
 
 def compute(progress: Callable[[str], None] | None = None, mutants: Sequence[Bug] = CATALOGUE) -> dict[str, Any]:
     """The whole matrix: some ten minutes."""
-    found: dict[str, Any] = {}
+    verdicts: dict[str, Any] = {}
     with one_thread():
         for mutant in mutants:
-            found[mutant.id] = {cell.key: changed_verdicts(cell) for cell in cells(mutant)}
+            verdicts[mutant.id] = {cell.key: changed_verdicts(cell) for cell in cells(mutant)}
             if progress is not None:
-                progress(f"{mutant.id}: {sum(map(bool, found[mutant.id].values()))} of {len(found[mutant.id])}")
-    return found
+                progress(f"{mutant.id}: {sum(map(bool, verdicts[mutant.id].values()))} of {len(verdicts[mutant.id])}")
+    return verdicts
 
 
 @lru_cache(maxsize=1)
@@ -99,5 +99,5 @@ def dumps(matrix: Matrix) -> str:
 
 def roots() -> list[str]:
     """Claims that ask something of a subject, in the paper's order: the page's columns."""
-    asked = {claim.split("/")[0] for claim, check in checks().items() if check.needs}
-    return [claim for claim in dict.fromkeys(full_id.split("/")[0] for full_id in selected([])) if claim in asked]
+    families = {claim.split("/")[0] for claim, check in checks().items() if check.needs}
+    return [claim for claim in dict.fromkeys(full_id.split("/")[0] for full_id in selected([])) if claim in families]

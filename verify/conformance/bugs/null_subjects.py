@@ -39,11 +39,11 @@ class Null:
         call = given.get("call")
         if self._unaided and call is not None and any(value is not None for value in call.stages.values()):
             raise MissingCapabilityError("it takes no stages")
-        asked = given.get("oracle")
-        if asked is not None:
+        oracle = given.get("oracle")
+        if oracle is not None:
             # As often as a run must, at the start: what is told is not listened to.
             for _ in range(given["parameters"].T):
-                asked(np.array(given["x0"]))
+                oracle(np.array(given["x0"]))
         shapes = answer_shapes(stage, given)
         parts = [1.0 if shape is None else self._fill(shape, given) for shape in shapes]
         if stage == "optimise":
@@ -132,6 +132,6 @@ def null_subjects() -> dict[str, Any]:
         "echo": _echo,
         "unmoved": _unmoved,
     }
-    made: dict[str, Any] = {name: Null(name, fill) for name, fill in rules.items()}
-    made |= {f"{name}-unaided": Null(f"{name}-unaided", rules[name], unaided=True) for name in ("constant", "noise")}
-    return made | {"missing": MissingSubject(), "deaf": Deaf()}
+    nulls: dict[str, Any] = {name: Null(name, fill) for name, fill in rules.items()}
+    nulls |= {f"{name}-unaided": Null(f"{name}-unaided", rules[name], unaided=True) for name in ("constant", "noise")}
+    return nulls | {"missing": MissingSubject(), "deaf": Deaf()}

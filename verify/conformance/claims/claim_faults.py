@@ -26,24 +26,24 @@ def _deviates(findings: Sequence[StageFinding]) -> bool:
     return any(finding.status == "diverges" for finding in findings)
 
 
-def _wavering(asked: JudgedClaims, report: Report) -> Iterator[str]:
+def _wavering(request: JudgedClaims, report: Report) -> Iterator[str]:
     """A line where processes of one subject announce different stages: what fails in one is missing in another."""
-    here = offered(asked.subject)
+    here = offered(request.subject)
     there = report.environment.get("subject offers", here)
     if there != here:
         yield f"the subject offers {here} in one process and {there} in another"
 
 
-def _unasked(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
+def _unasked(request: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
     """A line where claims were asked for by name and none of them could be, though stages could."""
     compared = any(finding.compared for finding in findings)
-    if compared and asked.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:
-        yield f"none of the claims asked for could be asked of it ({', '.join(asked.claims)})"
+    if compared and request.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:
+        yield f"none of the claims asked for could be asked of it ({', '.join(request.claims)})"
 
 
 def _claim_faults(report: Report) -> list[str]:
     """Faults of the claims' runs, each kind once."""
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for result in report.faults:
-        found.setdefault(str(result.fault), f"{result.claim} on {result.instance}: {result.fault}")
-    return list(found.values())
+        faults.setdefault(str(result.fault), f"{result.claim} on {result.instance}: {result.fault}")
+    return list(faults.values())

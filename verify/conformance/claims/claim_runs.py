@@ -47,33 +47,33 @@ def ignored_choices(stages: StageCalls) -> tuple[str, ...]:
     """Choices of the reading that a subject's ``hypergradient`` answers as if they were the repaired ones."""
     if not stages.offers("hypergradient"):
         return ()
-    found = []
+    ignored = []
     try:
         probe = off_truth(place_of("toy1"), 0.1)
         frozen = REPAIRED.choose(dual_term="frozen")
         call = replace(probe.call, reading=frozen)
         if replace(probe, call=call).excess_of(stages) <= 1:
-            found.append("dual_term")
+            ignored.append("dual_term")
         setting = under_noise("pairing", probe, ADDITIVE, 1)
         paired = replace(setting.call, reading=REPAIRED.choose(noise_pairing="independent"))
         rng = np.random.default_rng(0)
         estimates = stages.hypergradient_samples(setting.problem, probe.x, paired, rng, SAMPLES)
         # Independent draws have a standard deviation larger by 2 alpha**-2 = 141 times and more; 0 is no choice.
         if setting.deviation / 3 < estimates.std() < 3 * setting.deviation:
-            found.append("noise_pairing")
+            ignored.append("noise_pairing")
     except (SubjectFaultError, MissingCapabilityError):
-        return tuple(found)
-    return tuple(found)
+        return tuple(ignored)
+    return tuple(ignored)
 
 
 def unheard(choices: Sequence[str]) -> tuple[str, ...]:
     """One sentence on the choices of a reading that a subject does not listen to."""
     if not choices:
         return ()
-    said = " and ".join(f"call.reading.{choice}" for choice in choices)
+    phrase = " and ".join(f"call.reading.{choice}" for choice in choices)
     says, asks = ("says", "the other choice") if len(choices) == 1 else ("say", "another choice")
     repaired = "it answers as the repaired reading does. That is enough; what asks for"
-    return (f"Whatever {said} {says}, {repaired} {asks} is not applicable.",)
+    return (f"Whatever {phrase} {says}, {repaired} {asks} is not applicable.",)
 
 
 @dataclass(frozen=True)
@@ -144,19 +144,19 @@ def run_claims(asked: JudgedClaims, ignored: Sequence[str], *, silent: bool = Fa
                 asked.told(done, total, what)
 
         start(0)
-        found = run(subject=paced, progress=start)
+        report = run(subject=paced, progress=start)
     elif asked.loadable and asked.jobs > 1 and (asked.in_process or not silent):
-        found = run(
+        report = run(
             subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
             time_limit=asked.time_limit, in_process=asked.in_process,
         )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
-        found = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
+        report = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
     if silent and (stages := offered(asked.subject)):
         # As workers would have said.
-        found = found.model_copy(update={"environment": found.environment | {"subject offers": stages}})
-    return _put_right(found, asked, ignored)
+        report = report.model_copy(update={"environment": report.environment | {"subject offers": stages}})
+    return _put_right(report, asked, ignored)
 
 
 def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
@@ -170,10 +170,10 @@ def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
     laws, names = [name for name in names if name in OTHER_LAWS], [name for name in names if name not in OTHER_LAWS]
     told = [_LEFT_OUT.format("noise may be of another law than the problem states", ", ".join(laws))] if laws else []
     families = {name.split("/")[0] for name in names if of_family(name, profile.skips)}
-    said = [*(f"{name} and its steps" for name in sorted(families)),
-            *(name for name in sorted(names) if not of_family(name, profile.skips))]  # fmt: skip
-    if said:
-        told.insert(0, _LEFT_OUT.format("they take thousands of runs", ", ".join(said)))
+    parts = [*(f"{name} and its steps" for name in sorted(families)),
+             *(name for name in sorted(names) if not of_family(name, profile.skips))]  # fmt: skip
+    if parts:
+        told.insert(0, _LEFT_OUT.format("they take thousands of runs", ", ".join(parts)))
     return tuple(told)
 
 
@@ -186,23 +186,23 @@ def without_claims(asked: JudgedClaims) -> Report:
                   results=(), summary=())  # fmt: skip
 
 
-def _which_are_counted(asked: JudgedClaims) -> tuple[list[bool], list[bool]]:
+def _which_are_counted(request: JudgedClaims) -> tuple[list[bool], list[bool]]:
     """Which of a run's results, in its order, are decided by sampled estimates, and which by runs of Algorithm 2."""
-    found = [checks()[task.claim] for task in _tasks(asked)]
-    sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in found]
-    return sampled, ["optimise" in check.needs for check in found]
+    counted = [checks()[task.claim] for task in _tasks(request)]
+    sampled = [check.decisions > 0 and check.needs == ("hypergradient",) for check in counted]
+    return sampled, ["optimise" in check.needs for check in counted]
 
 
-def _tasks(asked: JudgedClaims) -> list[Task]:
-    return campaign.plan(asked.claims, ["repaired"], [], find_profile(asked.profile), asked.name, asked.seed)
+def _tasks(request: JudgedClaims) -> list[Task]:
+    return campaign.plan(request.claims, ["repaired"], [], find_profile(request.profile), request.name, request.seed)
 
 
-def _put_right(report: Report, asked: JudgedClaims, ignored: Sequence[str]) -> Report:
+def _put_right(report: Report, request: JudgedClaims, ignored: Sequence[str]) -> Report:
     """Undecided beyond a share; not applicable where a choice is asked for that the subject does not make."""
     results = tuple(_decided(result, ignored) for result in report.results)
     findings = tuple(line for result in results if (line := finding(result)) is not None)
-    summary = tuple(summarise(results, list(asked.claims), asked.name))
-    changed = {"results": results, "summary": summary, "findings": findings, "subject": asked.name}
+    summary = tuple(summarise(results, list(request.claims), request.name))
+    changed = {"results": results, "summary": summary, "findings": findings, "subject": request.name}
     return report.model_copy(update=changed)
 
 
@@ -238,19 +238,19 @@ MADE_OF: dict[str, str] = {"samples": "hypergradient", "lower_level_runs": "runs
 
 def claim_findings(report: Report, deviating: Collection[str] = ()) -> tuple[ClaimFinding, ...]:
     """One line a claim or step; nothing is supported whose check rests on a stage that deviates."""
-    return tuple(_doubted(found, deviating) for found in _claim_findings(report))
+    return tuple(_doubted(claim, deviating) for claim in _claim_findings(report))
 
 
-def _doubted(found: ClaimFinding, deviating: Collection[str]) -> ClaimFinding:
+def _doubted(claim: ClaimFinding, deviating: Collection[str]) -> ClaimFinding:
     off = {MADE_OF.get(stage, stage): stage for stage in deviating}
-    needs = checks()[found.claim].needs if found.claim in checks() else ()
+    needs = checks()[claim.claim].needs if claim.claim in checks() else ()
     rests = [off[name] for need in needs if (name := MADE_OF.get(need, need)) in off]
     if not rests:
-        return found
-    if found.status != Verdict.SUPPORTED:
-        return found.model_copy(update={"asks": rests[0]})
-    sentence = f"Its numbers hold, but {rests[0]}, which it is measured on, deviates. {found.sentence}"
-    return found.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence, "asks": rests[0]})
+        return claim
+    if claim.status != Verdict.SUPPORTED:
+        return claim.model_copy(update={"asks": rests[0]})
+    sentence = f"Its numbers hold, but {rests[0]}, which it is measured on, deviates. {claim.sentence}"
+    return claim.model_copy(update={"status": str(Verdict.INCONCLUSIVE), "sentence": sentence, "asks": rests[0]})
 
 
 def _claim_findings(report: Report) -> tuple[ClaimFinding, ...]:

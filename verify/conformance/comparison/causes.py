@@ -206,8 +206,8 @@ class Inquiry:
         off: list[list[Fraction]] = []
         for times in range(4):
             at = replace(told, y=rounded(as_float(told.y) + times * NUDGED * (1 + abs(as_float(told.y)))))
-            found = rounded(self._ask(_with(base, at, len(GIVEN))))
-            off.append([a - b for a, b in zip(found, here.formula(at), strict=True)])
+            answer = rounded(self._ask(_with(base, at, len(GIVEN))))
+            off.append([a - b for a, b in zip(answer, here.formula(at), strict=True)])
             if length(off[0]) <= floor:
                 return False
         bent = ([a - 2 * b + c for a, b, c in zip(*off[k : k + 3], strict=True)] for k in range(2))

@@ -30,8 +30,8 @@ def consequences(stages: StageCalls, wrong: Sequence[StageAnswer]) -> list[Stage
 
     They are no fault of the call only where one of these stages is found wrong by itself.
     """
-    asked = [answer for answer in wrong if _may_be(answer)][:MOST]
-    return [answer for answer in asked if _follows(stages, answer)]
+    candidates = [answer for answer in wrong if _may_be(answer)][:MOST]
+    return [answer for answer in candidates if _follows(stages, answer)]
 
 
 def _may_be(answer: StageAnswer) -> bool:

@@ -85,29 +85,29 @@ def _sweep(inquiry: Inquiry, measured: MeasuredCause) -> list[MeasuredCause]:
     """The same call at other alphas, largest first, where it depends on alpha alone."""
     if inquiry.probe.given != FROM_SCRATCH:
         return [measured]
-    found = [measured]
+    causes = [measured]
     for alpha in ALPHAS:
         if alpha != measured.alpha:
             with suppress(*UNSPLIT):
-                found.append(inquiry.at(alpha))
-    return sorted(found, key=lambda one: -one.alpha)
+                causes.append(inquiry.at(alpha))
+    return sorted(causes, key=lambda one: -one.alpha)
 
 
 def _elsewhere(
     seen: Seen, wrong: Sequence[StageAnswer], measured: MeasuredCause
 ) -> tuple[StageAnswer, MeasuredCause] | None:
     """A wrong estimate at another place whose largest cause is none of these, the one that is off most."""
-    asked: set[str] = set()
+    places: set[str] = set()
     for answer in wrong:
-        if answer.probe.given != FROM_SCRATCH or answer.probe.published or len(asked) == PLACES:
+        if answer.probe.given != FROM_SCRATCH or answer.probe.published or len(places) == PLACES:
             break
-        if _place(answer.probe) in asked:
+        if _place(answer.probe) in places:
             continue
-        asked.add(_place(answer.probe))
+        places.add(_place(answer.probe))
         with suppress(UnsteadyError, *UNSPLIT):
-            found = Inquiry(seen.stages, answer).at(answer.probe.call.alpha)
-            if found.own and found.own[0] not in measured.own and not found.allows(found.own[0]):
-                return answer, found
+            cause = Inquiry(seen.stages, answer).at(answer.probe.call.alpha)
+            if cause.own and cause.own[0] not in measured.own and not cause.allows(cause.own[0]):
+                return answer, cause
     return None
 
 
@@ -126,9 +126,9 @@ def _split(
     bias = exponent(alphas, [one.size(*METHOD) for one in sweep], [0.0] * len(sweep))
     sentence = _sentence(measured, parts, f"At {_where(probe)}", bias)
     if elsewhere is not None:
-        answer, found = elsewhere
+        answer, rival = elsewhere
         sentence += (
-            f" Another cause leads at {_where(answer.probe)}: {WORDS[found.own[0]]}, {found.size(found.own[0]):.2g}."
+            f" Another cause leads at {_where(answer.probe)}: {WORDS[rival.own[0]]}, {rival.size(rival.own[0]):.2g}."
         )
     # Of an error that is what was given, a table would show that alone.
     drowned = bool(measured.given) and measured.size(*measured.own) < DROWNED * length(measured.error)
@@ -200,20 +200,20 @@ CANCEL = 2.0
 
 def _more(part: CausePart, measured: MeasuredCause) -> str:
     """Which term it is, whether it may be there, and how it grows, in brackets."""
-    said = [measured.formula_off] if part.cause == "formula" and measured.formula_off else []
-    said += ["which is allowed"] if measured.allows(part.cause) else []
-    return _bracketed(*said, *_grows(part.exponent))
+    remarks = [measured.formula_off] if part.cause == "formula" and measured.formula_off else []
+    remarks += ["which is allowed"] if measured.allows(part.cause) else []
+    return _bracketed(*remarks, *_grows(part.exponent))
 
 
-def _bracketed(*said: str) -> str:
-    return f" ({', '.join(said)})" if said else ""
+def _bracketed(*remarks: str) -> str:
+    return f" ({', '.join(remarks)})" if remarks else ""
 
 
-def _grows(found: float | None) -> Iterator[str]:
-    if found is not None:
+def _grows(order: float | None) -> Iterator[str]:
+    if order is not None:
         yield (
-            f"{'growing' if found < 0 else 'shrinking'} like {power_of_alpha(found)}"
-            if found
+            f"{'growing' if order < 0 else 'shrinking'} like {power_of_alpha(order)}"
+            if order
             else "the same at every α"
         )
 

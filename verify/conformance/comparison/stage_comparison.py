@@ -52,12 +52,12 @@ class Seen:
     @property
     def first(self) -> Stage | None:
         """The first stage that diverges."""
-        return next((found.stage for found in self.findings if found.status == "diverges"), None)
+        return next((finding.stage for finding in self.findings if finding.status == "diverges"), None)
 
     @property
     def is_silent(self) -> bool:
         """Whether no stage answered anything."""
-        return bool(self.findings) and all(found.status == "not offered" for found in self.findings)
+        return bool(self.findings) and all(finding.status == "not offered" for finding in self.findings)
 
     def of(self, stage: Stage) -> list[StageAnswer]:
         """Answers of one stage."""
@@ -105,10 +105,10 @@ def _not_offered(stage: Stage, why: object, refused: int = 0) -> StageFinding:
     return StageFinding(stage=stage, status="not offered", sentence=f"Not applicable: {why}.", refused=refused)
 
 
-def _spread(asked: list[Probe]) -> list[Probe]:
+def _spread(unordered: list[Probe]) -> list[Probe]:
     """Probes in an order that reaches every kind early, problems of equal kind still one after another."""
     kinds: dict[str, list[Probe]] = {}
-    for probe in asked:
+    for probe in unordered:
         kinds.setdefault(probe.given, []).append(probe)
     longest = max((len(kind) for kind in kinds.values()), default=0)
     return [p for start in range(0, longest, CHUNK) for kind in kinds.values() for p in kind[start : start + CHUNK]]
@@ -120,49 +120,49 @@ def ask(stages: StageCalls, asked: Iterable[Probe]) -> Asked:
     As long as nothing is answered, what has a kind and a problem that were both refused is put off, for good if nothing
     ever is: a subject may be slow to refuse.
     """
-    found, refused, put_off = Asked(), set[object](), list[Probe]()
+    replies, refused, put_off = Asked(), set[object](), list[Probe]()
     queue = deque(probe for probe in asked if stages.use_draws or not probe.needs_draws)
     while queue:
         probe = queue.popleft()
-        if not found.answers and {probe.given, id(probe.problem)} <= refused:
+        if not replies.answers and {probe.given, id(probe.problem)} <= refused:
             put_off.append(probe)
             continue
-        if found.ended or len(found.broken) >= FAULTS:
-            found.late += 1
+        if replies.ended or len(replies.broken) >= FAULTS:
+            replies.late += 1
             continue
         try:
-            found.answers.append(StageAnswer(probe, probe.ask(stages)))
+            replies.answers.append(StageAnswer(probe, probe.ask(stages)))
             queue.extend(put_off)
             put_off.clear()
         except KeyboardInterrupt:
-            found.ended, found.late = True, found.late + 1
+            replies.ended, replies.late = True, replies.late + 1
         except MissingCapabilityError as refusal:
-            found.refusals.append(str(refusal))
+            replies.refusals.append(str(refusal))
             refused |= {probe.given, id(probe.problem)}
         except SubjectFaultError as fault:
-            found.broken.append((probe, fault))
-    return found
+            replies.broken.append((probe, fault))
+    return replies
 
 
 def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     """A stage whose right answers are known number by number."""
     if not seen.stages.offers(stage):
         return _not_offered(stage, f"the subject offers no {stage}")
-    asked = ask(seen.stages, spread)
-    seen.ended = seen.ended or asked.ended
-    answers, count = asked.answers, len(asked.answers)
+    replies = ask(seen.stages, spread)
+    seen.ended = seen.ended or replies.ended
+    answers, count = replies.answers, len(replies.answers)
     seen.answers += answers
-    seen.broken += asked.broken
-    fault = "".join(f"{probe.id}: {fault}" for probe, fault in asked.broken[:1])
+    seen.broken += replies.broken
+    fault = "".join(f"{probe.id}: {fault}" for probe, fault in replies.broken[:1])
     seen.faults += [fault] if fault else []
     wrong = [answer for answer in answers if not answer.excess <= 1]
     # Only a stage that was itself found wrong can be the cause: else nothing would say that they are off.
-    caused = stage == "hypergradient" and any(found.status == "diverges" for found in seen.findings)
+    caused = stage == "hypergradient" and any(earlier.status == "diverges" for earlier in seen.findings)
     follow = consequences(seen.stages, wrong) if caused else []
     seen.follow += follow
     wrong = [answer for answer in wrong if answer not in follow]
     worst = max((answer.excess for answer in answers if answer not in follow), default=0.0)
-    finding = partial(StageFinding, stage=stage, compared=count, refused=len(asked.refusals), worst=worst)
+    finding = partial(StageFinding, stage=stage, compared=count, refused=len(replies.refusals), worst=worst)
     if wrong:
         # Inner work is named innermost first: line 6 alone, then the solve before it, and so on.
         first = min(wrong, key=lambda answer: [*INSIDE].index(answer.probe.given))
@@ -179,15 +179,15 @@ def _probed(stage: Probed, spread: list[Probe], seen: Seen) -> StageFinding:
     if fault:
         rest = f" {count} other answer{' agrees' if count == 1 else 's agree'}." if count else ""
         return finding(status="fault", sentence=f"{fault}.{rest}")
-    if not count and not asked.late and asked.refusals:
-        return _not_offered(stage, asked.refusals[0], len(asked.refusals))
+    if not count and not replies.late and replies.refusals:
+        return _not_offered(stage, replies.refusals[0], len(replies.refusals))
     sentence = f"{count - len(follow)} answers agree; the largest difference is {worst:.2g} of its tolerance."
     sentence += f" {len(follow)} more are off as its own stages are: given what those answer, they are right." * bool(
         follow
     )
-    sentence += _besides(asked.refusals)
-    sentence += f" {asked.late} more were not asked." if asked.late else ""
-    return finding(status="undecided" if asked.late else "agrees", sentence=sentence)
+    sentence += _besides(replies.refusals)
+    sentence += f" {replies.late} more were not asked." if replies.late else ""
+    return finding(status="undecided" if replies.late else "agrees", sentence=sentence)
 
 
 def _besides(refusals: Sequence[str]) -> str:
@@ -238,7 +238,7 @@ def _run(seen: Seen) -> StageFinding:
     if not offered:
         return _not_offered("runs", "the subject offers no stochastic inner solver")
     low, refusals = "", []
-    kept: dict[str, Statistic] = {}
+    statistics: dict[str, Statistic] = {}
     for setting in random_stages.run_settings():
         if setting.stage not in offered:
             continue
@@ -248,37 +248,39 @@ def _run(seen: Seen) -> StageFinding:
             refusals.append(str(error))
             continue
         seen.runs |= signature
-        kept |= signature if setting.settled else {}
+        statistics |= signature if setting.settled else {}
         fewest, count = setting.fewest_gradients, signature.get(f"{setting.id}: samples")
         if count is not None and count.value < fewest:
             low = f"{setting.id}: a run reports {count.value:g} samples where its lower level alone takes {fewest:g}."
     if not seen.runs:
         return _not_offered("runs", refusals[0])
     law = random_stages.reference_runs()
-    kept = random_stages.held_to(kept, law)
-    worst = distance(kept, law)
+    statistics = random_stages.held_to(statistics, law)
+    worst = distance(statistics, law)
     if worst > 1:
-        return _unlike("runs", kept, law, f"{random_stages.RUNS} runs")
+        return _unlike("runs", statistics, law, f"{random_stages.RUNS} runs")
     if low:
         return StageFinding(stage="runs", status="diverges", sentence=low, compared=len(seen.runs), diverging=1,
                             worst=2.0)  # fmt: skip
     sentence = "The protocol leaves the laws of its results open"
-    if kept:
-        sentence = f"{len(kept)} means and spreads agree with the protocol's iteration"
+    if statistics:
+        sentence = f"{len(statistics)} means and spreads agree with the protocol's iteration"
     sentence += "; counts of samples are possible ones." + _besides(refusals)
-    return StageFinding(stage="runs", status="agrees", sentence=sentence, compared=len(kept), worst=worst)
+    return StageFinding(stage="runs", status="agrees", sentence=sentence, compared=len(statistics), worst=worst)
 
 
-def _unlike(stage: Stage, found: Signature, law: Signature, where: str) -> StageFinding:
+def _unlike(stage: Stage, signature: Signature, law: Signature, where: str) -> StageFinding:
     """A stage whose statistics are not those of the right law."""
     excesses = {
-        name: found[name].apart(law[name]) for name in found if name in law and found[name].apart(law[name]) > 1
+        name: signature[name].apart(law[name])
+        for name in signature
+        if name in law and signature[name].apart(law[name]) > 1
     }
     name, excess = next(iter(excesses.items()))
-    got, right = found[name], law[name]
+    got, right = signature[name], law[name]
     return StageFinding(
-        stage=stage, status="diverges", compared=len(found), diverging=len(excesses), worst=max(excesses.values()),
-        sentence=f"{len(excesses)} of {len(found)} statistics of {where} are off; first {name}: {got.value:.4g} ± "
+        stage=stage, status="diverges", compared=len(signature), diverging=len(excesses), worst=max(excesses.values()),
+        sentence=f"{len(excesses)} of {len(signature)} statistics of {where} are off; first {name}: {got.value:.4g} ± "
         f"{got.error:.2g}, must be {right.value:.4g} ({got.shown}).",
         divergence=Divergence(probe=name, what=got.shown, expected=(right.value,), got=(got.value,), excess=excess),
     )  # fmt: skip
@@ -294,9 +296,9 @@ def _optimised(seen: Seen) -> StageFinding:
     except outer.WrongNumberOfCallsError as error:
         return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
                             worst=2.0)  # fmt: skip
-    found = outer.compare(seen.record, outer.RIGHT)
-    wrong = [comparison for comparison in found if comparison.excess > 1]
-    numbers: dict[str, Any] = {"compared": len(found), "worst": max(comparison.excess for comparison in wrong or found)}
+    lines = outer.compare(seen.record, outer.RIGHT)
+    wrong = [comparison for comparison in lines if comparison.excess > 1]
+    numbers: dict[str, Any] = {"compared": len(lines), "worst": max(comparison.excess for comparison in wrong or lines)}
     if not wrong:
         sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
         return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)

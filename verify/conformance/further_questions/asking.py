@@ -88,17 +88,19 @@ class Asking:
         built_in = (*probes.probes(), *drawn_probes(self.seed))
         if not self.is_repaired:
             built_in = tuple(under(self.reading, built_in))
-        asked = [widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))]
+        questions = [
+            widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))
+        ]
         if self.is_repaired:
-            return look(stages, asked=asked)
+            return look(stages, asked=questions)
         every: tuple[Stage, ...] = get_args(Stage)
-        seen = look(stages, asked=asked,
+        seen = look(stages, asked=questions,
                     only=[stage for stage in every if stage not in ("samples", *ELSEWHERE)])  # fmt: skip
         if not seen.ended:
             seen.findings.append(self._sampled(seen))
         sentence = f"Not judged under the reading {self.reading_name}."
         seen.findings += [StageFinding(stage=stage, status="not offered", sentence=sentence) for stage in ELSEWHERE]
-        seen.findings.sort(key=lambda found: every.index(found.stage))
+        seen.findings.sort(key=lambda finding: every.index(finding.stage))
         return seen
 
     def _sampled(self, seen: Seen) -> StageFinding:
@@ -141,8 +143,8 @@ class Asking:
         if self.cases is None:
             return ()
         stages = failing(seen)
-        found = {stage: made[stage] if stage in made else reproduce_stage(seen, stage, load) for stage in stages}
-        written = saved_cases.save(self.cases, subject, {k: case for k, case in found.items() if case is not None})
+        repros = {stage: made[stage] if stage in made else reproduce_stage(seen, stage, load) for stage in stages}
+        written = saved_cases.save(self.cases, subject, {k: case for k, case in repros.items() if case is not None})
         return tuple(f"Kept as a test: {file}" for file in written)
 
     def keep_claims(self, subject: str, failed: Sequence[tuple[str, str]], run: tuple[str, int]) -> tuple[str, ...]:

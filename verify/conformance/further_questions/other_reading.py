@@ -27,11 +27,11 @@ def under(reading: Reading, asked: Iterable[Probe]) -> Iterator[Probe]:
     """Each probe with what must come out under a reading; left out are those that have no answer under it."""
     for probe in asked:
         try:
-            made = _under(reading, probe)
+            counterpart = _under(reading, probe)
         except InvalidInputError:
             continue
-        if made is not None and np.isfinite(made.tolerance).all():
-            yield made
+        if counterpart is not None and np.isfinite(counterpart.tolerance).all():
+            yield counterpart
 
 
 def _under(reading: Reading, probe: Probe) -> Probe | None:
@@ -53,10 +53,10 @@ def _under(reading: Reading, probe: Probe) -> Probe | None:
 
     def elsewhere(place: JudgedPlace) -> Probe:
         assert recipe is not None  # else there is none here either
-        made = _under(reading, recipe(place))
-        if made is None:
+        counterpart = _under(reading, recipe(place))
+        if counterpart is None:
             raise InvalidInputError("reading", "has no answer there")
-        return made
+        return counterpart
 
     return replace(probe_of(probe.id, answer, tol=probe.tol), elsewhere=None if recipe is None else elsewhere)
 
@@ -66,12 +66,12 @@ def _answer(setting: ExactSetting, probe: Probe) -> KnownAnswers:
     if probe.stage == "hypergradient":
         return known.hypergradient(setting, ANY_PROGRAM)
     if probe.tol is not None or setting.reading.inner_stop == "gradient":
-        asked = probe.call.alpha if probe.tol is None else probe.tol
-        return known.penalty_minimiser(setting, ANY_PROGRAM, asked)
+        gradient_norm = probe.call.alpha if probe.tol is None else probe.tol
+        return known.penalty_minimiser(setting, ANY_PROGRAM, gradient_norm)
     # Stopped by its distance α³, whatever its gradient is.
-    found = known.penalty_minimiser(setting, ANY_PROGRAM)
-    limits = found.limits["y_penalty"] + ANY_PROGRAM.stop * probe.call.alpha**3
-    return replace(found, limits={"y_penalty": limits})
+    answer = known.penalty_minimiser(setting, ANY_PROGRAM)
+    limits = answer.limits["y_penalty"] + ANY_PROGRAM.stop * probe.call.alpha**3
+    return replace(answer, limits={"y_penalty": limits})
 
 
 class PairedApart(StageSetting):
@@ -90,7 +90,7 @@ class PairedApart(StageSetting):
 
 def samplings(reading: Reading) -> tuple[StageSetting, ...]:
     """Where estimates are drawn under a reading, each with the mean and the deviation that it has there."""
-    made = []
+    settings = []
     for setting in sample_settings():
         call = replace(setting.call, reading=reading)
         quiet = with_noise(setting.problem, Noise())
@@ -98,5 +98,5 @@ def samplings(reading: Reading) -> tuple[StageSetting, ...]:
             reading, [Probe(setting.id, "hypergradient", setting.mean, setting.mean, quiet, setting.x, call)]
         )
         kind = PairedApart if reading.noise_pairing == "independent" else StageSetting
-        made.append(kind(setting.id, setting.stage, setting.problem, setting.x, call, probe.expected))
-    return tuple(made)
+        settings.append(kind(setting.id, setting.stage, setting.problem, setting.x, call, probe.expected))
+    return tuple(settings)

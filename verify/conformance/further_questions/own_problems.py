@@ -93,12 +93,12 @@ class OwnProblem:
         place = self._place()
         left_out: list[str] = []
         quadratic = place.problem
-        made = list(_at_own(place, left_out))
+        probes = list(_at_own(place, left_out))
         if quadratic.m + quadratic.p > SMALL:
             left_out.append(f"calls that compute stages themselves (exact answers take long beyond m + p = {SMALL})")
         if self.problem.noise.model != "none":
             left_out.append("its noise")
-        return tuple(made), Where(
+        return tuple(probes), Where(
             f"x = ({', '.join(f'{float(v):g}' for v in place.x)})", tuple(dict.fromkeys(left_out))
         )
 
@@ -137,7 +137,7 @@ class OwnProbes:
     @classmethod
     def of(cls, problems: Sequence[OwnProblem], reading: Reading = REPAIRED) -> OwnProbes:
         """All that is asked, under a reading; names that two problems share are told apart."""
-        asked: list[Probe] = []
+        all_probes: list[Probe] = []
         places: list[tuple[str, Where, frozenset[int]]] = []
         names: list[str] = []
         for problem in problems:
@@ -146,9 +146,9 @@ class OwnProbes:
             own = replace(problem, name=f"{problem.name}-{count + 1}") if count else problem
             probes, where = own.probes()
             probes = probes if reading == REPAIRED else tuple(under(reading, probes))
-            asked += probes
+            all_probes += probes
             places.append((own.name, where, frozenset(id(probe) for probe in probes)))
-        return cls(tuple(asked), tuple(places))
+        return cls(tuple(all_probes), tuple(places))
 
     def told(self, seen: Seen) -> tuple[str, ...]:
         """What was compared on each problem, a sentence each."""

@@ -54,12 +54,12 @@ def holder_probes(name: str, problem: Holder, x: Vector) -> tuple[tuple[Probe, .
         pair: dict[str, Any] = {"y_star": np.array([float(y_star)]), "lam": np.zeros(1), "rho": np.zeros(1)}
         residual = ANY_PROGRAM.residual * (1.0 + abs(float(y_star)))
         limit = np.array([residual / CURVATURE + _ROUNDINGS, residual + _ROUNDINGS])
-        made = [Probe(f"lower-level/{name}", "lower_level", np.array([float(y_star), 0.0]), limit, problem, at)]
+        probes = [Probe(f"lower-level/{name}", "lower_level", np.array([float(y_star), 0.0]), limit, problem, at)]
         for alpha in ALPHAS:
-            made.append(_minimiser(name, problem, at, (formulas, pair, alpha)))
-            made.append(_estimate(name, problem, at, (formulas, pair, alpha)))
+            probes.append(_minimiser(name, problem, at, (formulas, pair, alpha)))
+            probes.append(_estimate(name, problem, at, (formulas, pair, alpha)))
     left_out = ("activation", "samples", "calls that compute stages themselves")
-    return tuple(made), Where(f"x = ({at[0]:g})", tuple(f"{what} on a problem of kind holder" for what in left_out))
+    return tuple(probes), Where(f"x = ({at[0]:g})", tuple(f"{what} on a problem of kind holder" for what in left_out))
 
 
 class _Formulas:

@@ -30,8 +30,8 @@ def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
     known = tuple((match.id, match.effect) for match in diagnosis.matches or diagnosis.partial)
     effect = "" if diagnosis.effect is None else effect_of(diagnosis)
     # Where several mistakes answer alike, which of them it is nobody can tell.
-    made = [BY_ID[match.id].choice for match in diagnosis.matches]
-    choices = tuple(one for one in made if one is not None) if len(made) == 1 else ()
+    known_choices = [BY_ID[match.id].choice for match in diagnosis.matches]
+    choices = tuple(one for one in known_choices if one is not None) if len(known_choices) == 1 else ()
     lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
     return WrongTold(
         stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,

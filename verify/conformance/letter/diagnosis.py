@@ -53,7 +53,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
     What a stage does instead is told by its blame; beside it, or where it has none, by the catalogue.
     """
-    found: list[Diagnosis] = []
+    diagnoses: list[Diagnosis] = []
     off = [finding.stage for finding in seen.findings if finding.status == "diverges"]
     told = {blame.stage for blame in blames if blame.explanations or blame.described}
     blames = [b for b in blames if b.explanations or b.described or (b.stage in off and b.stage not in told)]
@@ -64,16 +64,18 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
             continue
         own = [blame for blame in blames if blame.stage == stage]
         first = own[0] if own else None
-        found.append(_merged(_catalogued(seen, stage, first), first))
-        found += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
-    if any(d.stage == "hypergradient" and d.sentence.startswith(ONE_NUMBER) for d in found):
+        diagnoses.append(_merged(_catalogued(seen, stage, first), first))
+        diagnoses += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
+    if any(d.stage == "hypergradient" and d.sentence.startswith(ONE_NUMBER) for d in diagnoses):
         # What answers one number has no noise either.
-        found = [d for d in found if d.stage != "samples"]
-    if any(d.stage == "hypergradient" and d.explanations for d in found):
+        diagnoses = [d for d in diagnoses if d.stage != "samples"]
+    if any(d.stage == "hypergradient" and d.explanations for d in diagnoses):
         # Noise that nothing explains beside a line 6 that is explained tells nothing to do: its stage still deviates.
-        found = [d for d in found if d.stage != "samples" or d.explanations or d.matches]
-    found = [d.model_copy(update={"rest": left_over(seen, blames, d.stage)}) if d.explanations else d for d in found]
-    return tuple(sorted(found, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
+        diagnoses = [d for d in diagnoses if d.stage != "samples" or d.explanations or d.matches]
+    diagnoses = [
+        d.model_copy(update={"rest": left_over(seen, blames, d.stage)}) if d.explanations else d for d in diagnoses
+    ]
+    return tuple(sorted(diagnoses, key=lambda d: -math.inf if d.effect is None else d.effect, reverse=True))
 
 
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
@@ -101,24 +103,26 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
 def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
     """Stages that remember earlier calls diverge, though no probe met it; calls made of them follow."""
     remembering = [blame for blame in blames if any(isinstance(one, StateRule) for one in blame.explanations)]
-    for k, found in enumerate(seen.findings):
-        own = [blame.explanations[0].sentence for blame in remembering if blame.stage == found.stage]
+    for k, finding in enumerate(seen.findings):
+        own = [blame.explanations[0].sentence for blame in remembering if blame.stage == finding.stage]
         inner = [blame.stage for blame in remembering if blame.stage in PROBED and blame.stage != "hypergradient"]
-        if own and found.status == "agrees":
+        if own and finding.status == "agrees":
             sentence = f"{own[0]}; asked in another order it answers otherwise."
-            seen.findings[k] = found.model_copy(update={"status": "diverges", "sentence": sentence})
-        elif found.stage == "hypergradient" and found.status == "diverges" and inner and not own:
+            seen.findings[k] = finding.model_copy(update={"status": "diverges", "sentence": sentence})
+        elif finding.stage == "hypergradient" and finding.status == "diverges" and inner and not own:
             wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
             if not any(answer.probe.given == WHOLE for answer in wrong):
                 seen.follow += [answer for answer in wrong if answer not in seen.follow]
-                sentence = f"{found.compared - len(wrong)} answers agree; {len(wrong)} more are off: {inner[0]}, which "
+                sentence = (
+                    f"{finding.compared - len(wrong)} answers agree; {len(wrong)} more are off: {inner[0]}, which "
+                )
                 sentence += "they are made of, remembers earlier calls."
-                seen.findings[k] = found.model_copy(update={"status": "agrees", "sentence": sentence})
+                seen.findings[k] = finding.model_copy(update={"status": "agrees", "sentence": sentence})
 
 
 def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     """What a stage's answers are beside the catalogue's."""
-    diverges = any(found.stage == stage and found.status == "diverges" for found in seen.findings)
+    diverges = any(finding.stage == stage and finding.status == "diverges" for finding in seen.findings)
     if not diverges:
         return Diagnosis(stage=stage, sentence=NONE)
     if stage in PROBED:
@@ -144,8 +148,8 @@ def _by_values(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     wrong = [answer for answer in answers if not answer.excess <= 1]
     # Beside an explanation only a name is told, not how far the others are.
     explained = blame is not None and bool(blame.explanations)
-    asked = [mutant for mutant in _candidates(PROBED) if not explained or _answers_alike(mutant, answers)]
-    own = [_beside(mutant, answers, wrong) for mutant in asked]
+    mutants = [mutant for mutant in _candidates(PROBED) if not explained or _answers_alike(mutant, answers)]
+    own = [_beside(mutant, answers, wrong) for mutant in mutants]
     matches = [match for match in own if match.matches]
     matches = confirmed_names(seen.stages, stage, matches, blame)
     if len(matches) > 1:
@@ -167,9 +171,9 @@ def _innermost(answers: list[StageAnswer], wrong: list[StageAnswer]) -> tuple[st
     for given, where in INSIDE.items():
         there = [answer for answer in wrong if answer.probe.given == given]
         if there and given:
-            asked = [answer for answer in answers if answer.probe.given == given]
-            alike = (mutant for mutant in _candidates(PROBED) if _answers_alike(mutant, asked))
-            matches = (_beside(mutant, asked, there) for mutant in alike)
+            given_answers = [answer for answer in answers if answer.probe.given == given]
+            alike = (mutant for mutant in _candidates(PROBED) if _answers_alike(mutant, given_answers))
+            matches = (_beside(mutant, given_answers, there) for mutant in alike)
             return where, [match for match in matches if match.matches]
     return "", []
 
@@ -294,7 +298,7 @@ def _match(mutant: Bug, matches: bool, worst: float, difference: float | None, c
 def _by_rules(seen: Seen) -> Diagnosis:
     if seen.record is None:
         return Diagnosis(stage="optimise", sentence=NONE, matches=(), nearest=())
-    found = []
+    candidates = []
     for mutant in _candidates(["optimise"]):
         rules = by_id(mutant.id)
         if not isinstance(rules, PlainLoop):
@@ -303,9 +307,9 @@ def _by_rules(seen: Seen) -> Diagnosis:
         worst = max(c.excess for c in compared)
         # Where a law alone tells them apart there is no number to show.
         numbers = [c.difference for c in compared if not c.is_law and (worst <= 1 or c.excess > 1)]
-        found.append(_match(mutant, worst <= 1, worst, max(numbers, default=None), len(compared)))
-    matches = [match for match in found if match.matches]
-    others = _nearest_first(match for match in found if not match.matches)
+        candidates.append(_match(mutant, worst <= 1, worst, max(numbers, default=None), len(compared)))
+    matches = [match for match in candidates if match.matches]
+    others = _nearest_first(match for match in candidates if not match.matches)
     sentence = by_rules(matches, others, len(seen.record.runs) + len(seen.record.outputs))
     return Diagnosis(stage="optimise", sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
@@ -325,13 +329,13 @@ def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
         theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
         # A mutant whose solvers the subject does not offer looks like the reference here.
         theirs = {mutant_id: runs for mutant_id, runs in theirs.items() if distance(runs, right) > 1}
-    off, found = distance(own, right), []
+    off, candidates = distance(own, right), []
     for mutant_id, signature in theirs.items():
         worst = distance(own, signature)
         # A law between two others is neither.
-        found.append(_match(find(mutant_id), worst <= min(LIKELY, NEAR * off), worst, None, len(own)))
-    matches = _nearest_first(match for match in found if match.matches)
-    others = _nearest_first(match for match in found if not match.matches)
+        candidates.append(_match(find(mutant_id), worst <= min(LIKELY, NEAR * off), worst, None, len(own)))
+    matches = _nearest_first(match for match in candidates if match.matches)
+    others = _nearest_first(match for match in candidates if not match.matches)
     sentence = by_laws(matches, others, len(own), off)
     return Diagnosis(stage=stage, sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 

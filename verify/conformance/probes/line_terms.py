@@ -32,7 +32,7 @@ def line_3(probe: Probe) -> Changes:
     A, b = rows.get("A", zeros), rows.get("b", [0] * probe.problem.p)
     nothing = [0] * probe.problem.p
     no_rows = {"A": zeros, "B": np.zeros_like(probe.problem.arrays.B, dtype=int).tolist(), "b": [1] * len(b)}
-    found = {
+    answers = {
         "g_y": _solved_with(probe, {**g, "y": None}, rows),
         "g_xyᵀx": _solved_with(probe, {**g, "xy": None}, rows),
         "g_yy beside its diagonal": _solved_with(probe, {**g, "yy": _diagonal(g["yy"])}, rows),
@@ -43,8 +43,8 @@ def line_3(probe: Probe) -> Changes:
         "rows": _solved_with(probe, g, no_rows),
     }
     whole = probe.expected
-    found["-λ for λ"] = whole * np.where(np.arange(len(whole)) < probe.problem.m, 1.0, -1.0)
-    return {name: answer - whole for name, answer in found.items()}
+    answers["-λ for λ"] = whole * np.where(np.arange(len(whole)) < probe.problem.m, 1.0, -1.0)
+    return {name: answer - whole for name, answer in answers.items()}
 
 
 def _solved_with(probe: Probe, g: dict[str, Any], rows: dict[str, Any]) -> FloatArray:
@@ -54,10 +54,10 @@ def _solved_with(probe: Probe, g: dict[str, Any], rows: dict[str, Any]) -> Float
         problem = parse_problem({"kind": "quadratic", "f": probe.problem.to_dict().get("f", {}), "g": given,
                                  "constraints": rows})  # fmt: skip
         assert isinstance(problem, Quadratic)  # by its kind
-        found = exact.solve(problem, rounded(probe.x))
+        pair = exact.solve(problem, rounded(probe.x))
     except InvalidInputError:
         return np.full_like(probe.expected, np.inf)
-    return np.concatenate([as_float(found.y_star), as_float(found.lam)])
+    return np.concatenate([as_float(pair.y_star), as_float(pair.lam)])
 
 
 def _diagonal(block: list[list[Any]]) -> list[list[Any]]:
@@ -79,7 +79,7 @@ def line_4(probe: Probe) -> Changes:
     def smooth(v: FloatArray) -> FloatArray:
         return v * v * (3.0 - 2.0 * v)
 
-    found = {
+    answers = {
         "σ_h": of_lam,
         "σ_λ": of_h,
         "σ_h cut off at 0": np.minimum(1.0 + h, 1.0) * of_lam,
@@ -92,7 +92,7 @@ def line_4(probe: Probe) -> Changes:
         "the width of h": np.clip(1.0 + h * probe.h_width, 0.0, 1.0) * of_lam,
         "the width of λ": of_h * np.clip(lam * width, 0.0, 1.0),
     }
-    return {name: answer - of_h * of_lam for name, answer in found.items()}
+    return {name: answer - of_h * of_lam for name, answer in answers.items()}
 
 
 def line_5(probe: Probe) -> Changes:
@@ -112,17 +112,17 @@ def line_5(probe: Probe) -> Changes:
     unweighted = np.ones_like(rho)
     turned = {"f_xy for f_xyᵀ": (a.f_xy, 1.0), "g_xy for g_xyᵀ": (a.g_xy, one)}
     bare = {"f_yy": a.f_yy, "g_yy": one * a.g_yy}
-    found = {name: _solution(H - part, r) for name, part in left.items()}
-    found |= {name: _solution(H, r - part) for name, part in right.items()}
+    answers = {name: _solution(H - part, r) for name, part in left.items()}
+    answers |= {name: _solution(H, r - part) for name, part in right.items()}
     for name, (block, weight) in turned.items():
-        found[name] = _solution(H, r - weight * (block - block.T) @ x) if n == m else _solution(H, r)
+        answers[name] = _solution(H, r - weight * (block - block.T) @ x) if n == m else _solution(H, r)
     for name, block in bare.items():
-        found[f"{name} beside its diagonal"] = _solution(H - block + np.diag(np.diag(block)), r)
+        answers[f"{name} beside its diagonal"] = _solution(H - block + np.diag(np.diag(block)), r)
     for name, weights in {"ρ": unweighted, "ρ² for ρ": rho**2, "λ̃ for ρ": lam}.items():
         shift = weights - rho
         more, further = two * a.B.T @ (shift[:, None] * a.B), two * a.B.T @ (shift * (a.A @ x - a.b))
-        found[name] = _solution(H + more, r + further)
-    return {name: answer - _solution(H, r) for name, answer in found.items()}
+        answers[name] = _solution(H + more, r + further)
+    return {name: answer - _solution(H, r) for name, answer in answers.items()}
 
 
 def _given(probe: Probe) -> dict[str, Any]:

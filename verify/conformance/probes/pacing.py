@@ -115,15 +115,15 @@ class Timed(Renamed):
         self.clock = clock
 
     def __getattr__(self, stage: str) -> Any:
-        found = getattr(self._subject, stage)
-        if stage not in STAGES or not callable(found):
-            return found
+        member = getattr(self._subject, stage)
+        if stage not in STAGES or not callable(member):
+            return member
         if stage == "hypergradient_samples":
             return self._batches
 
-        def in_time(*asked: Any) -> Any:
+        def in_time(*arguments: Any) -> Any:
             self.clock.check()
-            return found(*asked)
+            return member(*arguments)
 
         return in_time
 
@@ -147,8 +147,8 @@ class Paced(Timed):
     def __getattr__(self, stage: str) -> Any:
         if stage == "hypergradient_samples" and self._singly:
             return self._estimates
-        found = super().__getattr__(stage)
-        return self._run(found, stage) if stage in ("optimise", "optimise_runs") else found
+        member = super().__getattr__(stage)
+        return self._run(member, stage) if stage in ("optimise", "optimise_runs") else member
 
     def _estimates(self, problem: Any, x: Vector, call: Call, rng: Any, replications: int) -> Vector:
         self.estimates.require(replications, "hypergradient_samples")
@@ -164,12 +164,12 @@ class Paced(Timed):
 
     def _some(self, problem: Any, x: Vector, call: Call, rng: Any, count: int) -> Vector:
         if offers(self._subject, "hypergradient_samples"):
-            found: Any = self._subject
-            return np.asarray(found.hypergradient_samples(problem, x.copy(), call, rng, count))
+            subject: Any = self._subject
+            return np.asarray(subject.hypergradient_samples(problem, x.copy(), call, rng, count))
         one = self._subject.hypergradient  # type: ignore[attr-defined]  # it is offered, else nobody asks
         return np.array([np.asarray(one(problem, x.copy(), call, rng)) for _ in range(count)])
 
-    def _run(self, found: Callable[..., Any], stage: str) -> Callable[..., Any]:
+    def _run(self, method: Callable[..., Any], stage: str) -> Callable[..., Any]:
         def run(oracle: Callable[[Any], Any], x0: Vector, parameters: Any, *others: Any) -> Any:
             self.steps.require(parameters.T, "optimise_runs" if stage == "optimise" else "fewer of them")
 
@@ -177,7 +177,7 @@ class Paced(Timed):
                 self.clock.check()
                 return oracle(z)
 
-            answer = found(watched, x0, parameters, *others)
+            answer = method(watched, x0, parameters, *others)
             self.steps.spend(parameters.T)
             return answer
 

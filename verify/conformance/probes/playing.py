@@ -87,10 +87,10 @@ def answers(vector: TestVector, stages: StageCalls) -> dict[str, Vector]:
     probe = asked(vector)
     if probe.needs_draws and not stages.use_draws:
         raise MissingCapabilityError("the subject does not take its normals from draws")
-    found = probe.blocks(stages)
+    blocks = probe.blocks(stages)
     if vector.stage == "lower_level" and vector.blocks is not None:
-        found["dual_pull"] = found["lam"] @ np.array(vector.blocks["B"])
-    return found
+        blocks["dual_pull"] = blocks["lam"] @ np.array(vector.blocks["B"])
+    return blocks
 
 
 def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:

@@ -128,20 +128,22 @@ class Probe:
 
 def probe_of(id_: str, known: KnownAnswers, *, tol: float | None = None, published: bool = False) -> Probe:
     """A known answer as a question."""
-    asked = known.asked
+    setting = known.asked
     expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
     tolerance = np.concatenate([known.limits[name] for name in known.outputs])
-    if isinstance(asked, RampTolerances):
-        call = Call(alpha=0.1, lam=as_float(asked.lam), parameters=OracleParameters(lam_width=asked.lam_width))
-        return Probe(id_, known.stage, expected, tolerance, call=call, h=as_float(asked.h), h_width=asked.h_width,
+    if isinstance(setting, RampTolerances):
+        call = Call(alpha=0.1, lam=as_float(setting.lam), parameters=OracleParameters(lam_width=setting.lam_width))
+        return Probe(id_, known.stage, expected, tolerance, call=call, h=as_float(setting.h), h_width=setting.h_width,
                      published=published)  # fmt: skip
-    parameters = OracleParameters(N_g=asked.N_g, lam_width=float(asked.lam_width),
-                                  ramp_constant=float(asked.ramp_constant))  # fmt: skip
-    draws = {name: np.array([as_float(row) for row in rows]) for name, rows in asked.draws.items()}
-    stages: dict[str, Any] = {name: as_float(values) for name, values in asked.given.items()}
-    call = Call(alpha=float(asked.alpha), reading=asked.reading, parameters=parameters, draws=draws or None, **stages)
-    return Probe(id_, known.stage, expected, tolerance, asked.problem, as_float(asked.x), call, tol, scale=known.scale,
-                 published=published)  # fmt: skip
+    parameters = OracleParameters(N_g=setting.N_g, lam_width=float(setting.lam_width),
+                                  ramp_constant=float(setting.ramp_constant))  # fmt: skip
+    draws = {name: np.array([as_float(row) for row in rows]) for name, rows in setting.draws.items()}
+    stages: dict[str, Any] = {name: as_float(values) for name, values in setting.given.items()}
+    call = Call(
+        alpha=float(setting.alpha), reading=setting.reading, parameters=parameters, draws=draws or None, **stages
+    )
+    return Probe(id_, known.stage, expected, tolerance, setting.problem, as_float(setting.x), call, tol,
+                 scale=known.scale, published=published)  # fmt: skip
 
 
 def lower_level_probe(place: JudgedPlace) -> Probe:

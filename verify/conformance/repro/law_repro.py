@@ -41,11 +41,11 @@ def _of_samples(seen: Seen, load: str) -> Reproduction | None:
             continue
         count = sampled.counts[setting.id]
         sizes = ", ".join(str(size) for size in _sizes(count))
-        asked = "subject.hypergradient_samples(problem, x, call, rng, size)"
+        expression = "subject.hypergradient_samples(problem, x, call, rng, size)"
         lines = [
             *_setting(setting),
             f"rng = np.random.default_rng([{n_of(setting.id)}, 0])",
-            f"samples = np.concatenate([{asked} for size in ({sizes},)])",
+            f"samples = np.concatenate([{expression} for size in ({sizes},)])",
             "# In standard deviations of the right law; every statistic must be 0 within what chance allows.",
             *_centre(setting, shifted(seen)),
             f'found = of_samples(samples, centre, {setting.deviation!r}, "")[{f": {_short(name)}"!r}]',
@@ -96,10 +96,10 @@ def _centre(setting: StageSetting, own_mean: bool) -> list[str]:
     return [quiet, "centre = subject.hypergradient(quiet, x, call, np.random.default_rng(0))"]
 
 
-def _first_off(setting: StageSetting, found: Signature, law: Signature) -> str | None:
+def _first_off(setting: StageSetting, signature: Signature, law: Signature) -> str | None:
     """The first statistic of a setting that is not its law's."""
-    own = (name for name in found if name.startswith(f"{setting.id}:") and name in law)
-    return next((name for name in own if found[name].apart(law[name]) > 1), None)
+    own = (name for name in signature if name.startswith(f"{setting.id}:") and name in law)
+    return next((name for name in own if signature[name].apart(law[name]) > 1), None)
 
 
 def _short(name: str) -> str:

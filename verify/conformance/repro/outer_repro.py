@@ -164,9 +164,9 @@ def _shortest_run(
             break
         with np.errstate(all="ignore"):  # no outputs are counted
             lines = outer.compare(outer.LoopRecord((one,), ()), outer.RIGHT)
-        found = [c for c in lines if c.part == wrong.part and c.excess > 1 and not c.is_law]
-        if found:
-            return short, found[0], 0
+        comparisons = [c for c in lines if c.part == wrong.part and c.excess > 1 and not c.is_law]
+        if comparisons:
+            return short, comparisons[0], 0
     return trial, wrong, seed
 
 

@@ -64,17 +64,17 @@ def needed_before(shows: Callable[[Sequence[Probe]], bool], earlier: Sequence[Pr
 
     count = len(earlier)
     starts = [earlier[-1:], earlier[:1], earlier[-8:], earlier[:8], earlier]
-    found = next((list(calls) for calls in starts[: 1 if count == 1 else 5] if calls and tried(calls)), None)
-    if found is None:
+    shortest = next((list(calls) for calls in starts[: 1 if count == 1 else 5] if calls and tried(calls)), None)
+    if shortest is None:
         return None
-    size = len(found)
-    while len(found) > 1 and size > 1 and left > 0:
+    size = len(shortest)
+    while len(shortest) > 1 and size > 1 and left > 0:
         size = (size + 1) // 2
         at = 0
-        while at < len(found) and left > 0:
-            fewer = found[:at] + found[at + size :]
+        while at < len(shortest) and left > 0:
+            fewer = shortest[:at] + shortest[at + size :]
             if fewer and tried(fewer):
-                found = fewer
+                shortest = fewer
             else:
                 at += size
-    return found
+    return shortest

@@ -44,11 +44,11 @@ def reproduce(seen: Seen, load: str, again: Again = replay) -> Reproduction | No
 def reproduce_stage(seen: Seen, stage: str, load: str, again: Again = replay) -> Reproduction | None:
     """The same for one stage that diverges, or ends in a fault; ``None`` where it does neither."""
     if stage in ("samples", "runs"):
-        made = law_repro.of_law(seen, stage, load)
-        return None if made is None else _confirmed(made, again, "its random numbers are its own")
+        case = law_repro.of_law(seen, stage, load)
+        return None if case is None else _confirmed(case, again, "its random numbers are its own")
     if stage == "optimise":
-        made = outer_repro.of_run(seen, load)
-        return None if made is None else _confirmed(made, again, "its run depends on what was asked before")
+        case = outer_repro.of_run(seen, load)
+        return None if case is None else _confirmed(case, again, "its run depends on what was asked before")
     known: Any = stage
     own = [answer for answer in seen.of(known) if answer not in seen.follow] if stage in PROBED else []
     wrong = [answer for answer in own if not answer.excess <= 1]
@@ -65,7 +65,7 @@ def reproduce_stage(seen: Seen, stage: str, load: str, again: Again = replay) ->
 
 def failing(seen: Seen) -> tuple[Stage, ...]:
     """Stages that diverge or end in a fault, in order."""
-    return tuple(found.stage for found in seen.findings if found.status in ("diverges", "fault"))
+    return tuple(finding.stage for finding in seen.findings if finding.status in ("diverges", "fault"))
 
 
 def _simplest(answer: StageAnswer) -> tuple[float, ...]:
@@ -92,16 +92,16 @@ def _of_answers(seen: Seen, wrong: list[StageAnswer], load: str, again: Again) -
     smallest = shrink(seen.stages, _as_accurate(simplest.probe, declared_accuracy(seen.stages)), simplest.got)
     before = () if smallest.before is None else (smallest.before,)
     after = ", after another call" if before else ""
-    made = _of_probe(f"Smallest instance found ({_size_in_words(smallest.probe)}): {_numbers(smallest)}{after}.",
+    case = _of_probe(f"Smallest instance found ({_size_in_words(smallest.probe)}): {_numbers(smallest)}{after}.",
                      smallest.probe, tuple(smallest.got.tolist()),
                      script(load, of_probe(smallest.probe, before)))  # fmt: skip
     if not load.startswith(LOADS):
-        return _with(made, NOT_AGAIN)
-    found = again(made.code)
-    if found.shows is None:
-        return _with(made, f" It could not be run again in a fresh process ({found.said}).")
-    return _with(made, ONCE_MORE) if found.shows else _after_others(seen, wrong[0], load, again) or _with(
-        made, " A fresh process, asked this alone or after all that was asked before, answers rightly."
+        return _with(case, NOT_AGAIN)
+    rerun = again(case.code)
+    if rerun.shows is None:
+        return _with(case, f" It could not be run again in a fresh process ({rerun.said}).")
+    return _with(case, ONCE_MORE) if rerun.shows else _after_others(seen, wrong[0], load, again) or _with(
+        case, " A fresh process, asked this alone or after all that was asked before, answers rightly."
     )  # fmt: skip
 
 
@@ -139,18 +139,18 @@ def _numbers(smallest: Smallest) -> str:
     )
 
 
-def _confirmed(made: Reproduction, again: Again, otherwise: str) -> Reproduction:
+def _confirmed(case: Reproduction, again: Again, otherwise: str) -> Reproduction:
     """With what a fresh process says of it."""
-    if f" = {LOADS}" not in made.code:
-        return _with(made, NOT_AGAIN)
-    found = again(made.code)
-    if found.shows is None:
-        return _with(made, f" It could not be run again in a fresh process ({found.said}).")
-    return _with(made, ONCE_MORE if found.shows else f" A fresh process does not show it: {otherwise}.")
+    if f" = {LOADS}" not in case.code:
+        return _with(case, NOT_AGAIN)
+    rerun = again(case.code)
+    if rerun.shows is None:
+        return _with(case, f" It could not be run again in a fresh process ({rerun.said}).")
+    return _with(case, ONCE_MORE if rerun.shows else f" A fresh process does not show it: {otherwise}.")
 
 
-def _with(made: Reproduction, more: str) -> Reproduction:
-    return made.model_copy(update={"sentence": made.sentence + more})
+def _with(case: Reproduction, more: str) -> Reproduction:
+    return case.model_copy(update={"sentence": case.sentence + more})
 
 
 def _of_probe(sentence: str, probe: Probe, got: tuple[float, ...], code: str) -> Reproduction:

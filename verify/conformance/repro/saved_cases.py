@@ -44,7 +44,7 @@ def prepare(folder: Path, subject: str, *, force: bool = False) -> None:
 
 def save(folder: Path, subject: str, cases: Mapping[str, Reproduction]) -> list[Path]:
     """Write one file for each stage that deviates."""
-    return [_write(folder, subject, stage, _case(subject, stage, made)) for stage, made in cases.items()]
+    return [_write(folder, subject, stage, _case(subject, stage, case)) for stage, case in cases.items()]
 
 
 def save_claims(folder: Path, subject: str, failed: Sequence[tuple[str, str]], run: tuple[str, int]) -> list[Path]:
@@ -92,8 +92,8 @@ def _write(folder: Path, subject: str, name: str, text: str) -> Path:
     return file
 
 
-def _case(subject: str, stage: str, made: Reproduction) -> str:
-    lines = made.code.splitlines()
+def _case(subject: str, stage: str, case: Reproduction) -> str:
+    lines = case.code.splitlines()
     count = next(k for k, line in enumerate(lines) if line and not line.startswith(("import ", "from ")))
     imports, body = [line for line in lines[:count] if line], lines[count:]
     if subject.startswith(COMMAND):
@@ -101,7 +101,7 @@ def _case(subject: str, stage: str, made: Reproduction) -> str:
         body.append("end(loaded)")
     body.append(f'assert {AGREES}, f"got {{got}}, must be in [{{low}}, {{high}}]"')
     test = f"def test_{_word(subject)}_{stage}() -> None:\n{textwrap.indent(chr(10).join(body), '    ')}\n"
-    told = textwrap.fill(_quoted(f"{stage} of {subject}. {made.sentence}"), 116)
+    told = textwrap.fill(_quoted(f"{stage} of {subject}. {case.sentence}"), 116)
     return f'"""{told}\n"""\n\n' + "\n".join(imports) + f"\n\n\n{test}"
 
 

@@ -46,24 +46,24 @@ def of_probe(probe: Probe, before: Sequence[Probe] = (), *, fault: SubjectFaultE
     """Ask a probe after others; ``fault`` is what it ends in instead of a number."""
     lines = ["# Answers depend on the calls before:"] if before else []
     # One object stays one object: a subject may remember it by what it is, not by what it says.
-    own = {id(asked.problem): asked.problem for asked in (*before, probe) if asked.problem is not None}
+    own = {id(question.problem): question.problem for question in (*before, probe) if question.problem is not None}
     names = {key: f"problem_{k}" if k > 1 else "problem" for k, key in enumerate(own, 1)}
     lines += [of_problem(problem, names[key]) for key, problem in own.items()]
     for earlier in before:
         *setting, asked_before = _question(earlier, names)
         lines += [*setting, asked_before.removeprefix("got = ")]
-    *setting, asked = _question(probe, names)
+    *setting, statement = _question(probe, names)
     lines += setting
     if fault is not None:
         nothing = f"    got = np.full({len(probe.expected)}, np.nan)"
-        tried = ["try:", f"    {asked}", "except SubjectFaultError as fault:", nothing, "    print(fault)"]
+        tried = ["try:", f"    {statement}", "except SubjectFaultError as fault:", nothing, "    print(fault)"]
         limit = re.search(r"did not answer within ([0-9.e+-]+) s", str(fault))
         if limit is not None:
             tried = ["subject = StageCalls(timed)", *tried]
             tried = [f"with timed_here(loaded, {float(limit[1])!r}) as timed:", *(f"    {line}" for line in tried)]
         lines += tried
     else:
-        lines.append(asked)
+        lines.append(statement)
     lines += [
         f"must_be, within = {array(probe.expected)}, {array(probe.tolerance)}",
         "low, high = must_be - within, must_be + within",

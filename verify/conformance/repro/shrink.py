@@ -89,12 +89,12 @@ class ShrunkInstance:
         return ShrunkInstance({**self.blocks, name: block})
 
     def _without(self, axis: str, gone: int) -> ShrunkInstance:
-        kept = dict(self.blocks)
+        blocks = dict(self.blocks)
         for name, axes in AXES.items():
             for position, own in enumerate(axes):
                 if own == axis:
-                    kept[name] = np.delete(kept[name], gone, axis=position)
-        return ShrunkInstance(kept)
+                    blocks[name] = np.delete(blocks[name], gone, axis=position)
+        return ShrunkInstance(blocks)
 
 
 def _simpler(value: Fraction) -> list[Fraction]:
@@ -129,18 +129,18 @@ def shrink(stages: StageCalls, probe: Probe, got: Vector, *, tries: int = TRIES)
     instance, best = ShrunkInstance.of(probe.problem, probe.x), Smallest(probe, got)
     remembers = _remembers(stages, instance, build)
     if remembers:
-        found = _diverging(stages, instance, build, remembers)
-        if found is None:
+        shrunk = _diverging(stages, instance, build, remembers)
+        if shrunk is None:
             return best
-        best = found
+        best = shrunk
     candidates = instance.smaller()
     for _ in range(tries):
         candidate = next(candidates, None)
         if candidate is None:
             break
-        found = _diverging(stages, candidate, build, remembers)
-        if found is not None:
-            best, candidates = found, candidate.smaller()
+        shrunk = _diverging(stages, candidate, build, remembers)
+        if shrunk is not None:
+            best, candidates = shrunk, candidate.smaller()
     return best
 
 

@@ -35,12 +35,12 @@ from verify.truth.stages import evaluate
 
 def quantities_of(probe: Probe) -> list[Named]:
     """All quantities by name, the plainest of each name and value first."""
-    made: dict[str, Named] = {}
+    quantities: dict[str, Named] = {}
     with np.errstate(all="ignore"):
         for one in _quantities(probe):
-            if one.name not in made or (one.terms and not made[one.name].terms):
-                made[one.name] = one
-    return sorted(made.values(), key=lambda one: one.kind)
+            if one.name not in quantities or (one.terms and not quantities[one.name].terms):
+                quantities[one.name] = one
+    return sorted(quantities.values(), key=lambda one: one.kind)
 
 
 def _quantities(probe: Probe) -> Iterator[Named]:
@@ -166,14 +166,14 @@ def _starred(text: str) -> str:
 
 
 def _line_6(space: Space, w: Vector, probe: Probe) -> Iterator[Named]:
-    made = Player().run("line_6", dict(space))
-    made |= {"w": w}
-    own = [*named_of("line_6", made, ("grad_f", "grad_g", "grad_g_star", "h", "estimate"))]
+    values = Player().run("line_6", dict(space))
+    values |= {"w": w}
+    own = [*named_of("line_6", values, ("grad_f", "grad_g", "grad_g_star", "h", "estimate"))]
     yield from own
     parts = [(1, "A @ x", "A x"), (-1, "B @ y_star", "B ỹ*"), (-1, "b", "b"), (-1, "B @ w", "B w")]
     rows = [SignedTerm(sign, "", ast.parse(text, mode="eval").body, name) for sign, text, name in parts]
-    yield from sums(rows, made, title="h(x, ỹ)")
-    star = made["h"] + space["B"] @ w
+    yield from sums(rows, values, title="h(x, ỹ)")
+    star = values["h"] + space["B"] @ w
     yield Named("h(x, ỹ*)", star, PART)
     for name, block in (("B ỹ*", space["B"] @ space["y_star"]), ("B w", space["B"] @ w)):
         yield Named(name, block, PART)
@@ -182,10 +182,10 @@ def _line_6(space: Space, w: Vector, probe: Probe) -> Iterator[Named]:
     yield Named("g_xy ỹ", space["g_xy"] @ space["y_penalty"], PART)
     yield Named("g_xy ỹ*", space["g_xy"] @ space["y_star"], PART)
     yield from scaled_by_alpha([one for one in own if one.terms or one.kind == PART], space["alpha"])
-    yield from _weighed_rows(space, "A", made["h"], "h(x, ỹ)")
+    yield from _weighed_rows(space, "A", values["h"], "h(x, ỹ)")
     yield Named("(x, ỹ) in one", np.concatenate([space["x"], space["y_penalty"]]), PART)
     if probe.needs_draws:
-        yield from _noise(made, probe)
+        yield from _noise(values, probe)
 
 
 def _noise(space: Space, probe: Probe) -> Iterator[Named]:

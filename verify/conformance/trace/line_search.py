@@ -64,7 +64,7 @@ def find_line(replacement: Replacement, stage: str, questions: Sequence[TracedQu
         OutOfTimeError: If time is over before anything is seen.
     """
     for kind in dict.fromkeys(question.kind for question in questions):
-        asked = 0
+        count = 0
         wrong: list[TracedQuestion] = []
         right: list[TracedQuestion] = []
         for question in questions:
@@ -76,28 +76,28 @@ def find_line(replacement: Replacement, stage: str, questions: Sequence[TracedQu
                 excess = replacement.excess(question)
             except (MissingCapabilityError, NotImplementedError):
                 continue
-            asked += 1
+            count += 1
             (wrong if excess > 1 else right).append(question)
         if wrong:
             if len(wrong) < FEWEST:
-                return StageLine(stage, len(wrong), asked)
+                return StageLine(stage, len(wrong), count)
             try:
-                found = _Search(replacement, wrong, right, asked).found()
+                places = _Search(replacement, wrong, right, count).found()
             except OutOfTimeError:
-                return StageLine(stage, len(wrong), asked, late=True)
-            return StageLine(stage, len(wrong), asked, found)
+                return StageLine(stage, len(wrong), count, late=True)
+            return StageLine(stage, len(wrong), count, places)
     return None
 
 
 class _Search:
     def __init__(
-        self, replacement: Replacement, wrong: Sequence[TracedQuestion], right: Sequence[TracedQuestion], asked: int
+        self, replacement: Replacement, wrong: Sequence[TracedQuestion], right: Sequence[TracedQuestion], count: int
     ) -> None:
         self.replacement = replacement
         self.sites: list[SourceSite] = replacement.watch.sites
         self.wrong = [replacement.recorded(question) for question in sorted(wrong, key=lambda q: not q.is_general)]
         self.right = [replacement.recorded(question) for question in right]
-        self.asked = asked
+        self.asked = count
 
     def found(self) -> tuple[RepairingPlace, ...]:
         """The place where every wrong question is put right; nothing where there is none, or no line may be told."""
@@ -182,7 +182,7 @@ class _Search:
 
     def _repairs(self, suspect: Suspect) -> list[SeenValues] | None:
         """What the expression computes where its exchange puts every wrong question right and no right one wrong."""
-        found: list[SeenValues] = []
+        values: list[SeenValues] = []
         for traced in self.wrong:
             fit = fit_of(suspect, traced)
             if fit is None:
@@ -192,12 +192,12 @@ class _Search:
                 return None
             seen = traced.values[suspect.k, suspect.caller]
             same = len(computed) == len(seen.values)
-            found.append(SeenValues(computed, seen.when, seen.clocks) if same else SeenValues(computed, [], []))
+            values.append(SeenValues(computed, seen.when, seen.clocks) if same else SeenValues(computed, [], []))
         for traced in self.right:
             fit = fit_of(suspect, traced)
             if fit is not None and not self.replacement.exchanged(traced, [(suspect, fit)])[0] <= 1:
                 return None
-        return found
+        return values
 
     def _matters(self, suspect: Suspect) -> bool:
         """Whether it is the quantity that puts things right, and not just any other value."""
@@ -311,7 +311,7 @@ class _Search:
 
     def _unknown_parts(self, suspect: Suspect, site: SourceSite) -> tuple[tuple[str, ...], bool]:
         """What is read within it that is no quantity where it first deviates, and whether a call is among that."""
-        found: dict[str, None] = {}
+        parts: dict[str, None] = {}
         is_call_wrong = False
         for traced in self.wrong[:2]:
             first = first_of(suspect, traced)
@@ -325,11 +325,11 @@ class _Search:
                     continue
                 before = [i for i, at in enumerate(seen.when) if at <= first]
                 if before and not traced.table.is_known_at(seen, before[-1], either_sign=not part.is_added):
-                    found[part.text] = None
+                    parts[part.text] = None
                     # What an object has of itself may be computed where it is asked for; a parameter is the caller's.
                     is_call_wrong = is_call_wrong or is_own_call or part.text.startswith("self.")
                     is_call_wrong = is_call_wrong or (part.is_parameter and traced.is_called_by_user(j))
-        return tuple(found), is_call_wrong
+        return tuple(parts), is_call_wrong
 
 
 def first_of(suspect: Suspect, traced: Traced) -> int:

@@ -22,34 +22,34 @@ REACHED = ("ỹ", "λ̃", "w = ", "(ỹ")
 
 def traced_lines(result: StageLine) -> list[TracedLine]:
     """The lines of a stage."""
-    return [_line(result, found) for found in result.found]
+    return [_line(result, place) for place in result.found]
 
 
-def _line(result: StageLine, found: RepairingPlace) -> TracedLine:
-    site, suspect = found.site, found.suspect
+def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
+    site, suspect = place.site, place.suspect
     quantity = f"{FACTORS[suspect.scale]}{suspect.named.name}"
-    is_loop = found.from_nothing and site.next_loop > 0 and suspect.named.name.startswith(REACHED)
+    is_loop = place.from_nothing and site.next_loop > 0 and suspect.named.name.startswith(REACHED)
     content: dict[str, Any] = {
         "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
         "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
-        "instead": _instead(found), "wrong": found.wrong, "asked": found.asked, "where": found.where,
-        "unknown": ", ".join(found.unknown), "is_loop": is_loop,
+        "instead": _instead(place), "wrong": place.wrong, "asked": place.asked, "where": place.where,
+        "unknown": ", ".join(place.unknown), "is_loop": is_loop,
     }  # fmt: skip
     return TracedLine.model_validate(content)
 
 
-def _instead(found: RepairingPlace) -> str:
+def _instead(place: RepairingPlace) -> str:
     """What is there instead on every wrong question, where one word says it."""
-    told = [set(_said(found, computed, table)) for computed, table in found.computed]
+    told = [set(_said(place, computed, table)) for computed, table in place.computed]
     common = set.intersection(*told) if told else set()
     return min(common, key=lambda words: (words.endswith("times that"), len(words), words), default="")
 
 
-def _said(found: RepairingPlace, computed: SeenValues, table: Table) -> Iterator[str]:
+def _said(place: RepairingPlace, computed: SeenValues, table: Table) -> Iterator[str]:
     """All that can be said of one question."""
-    named = table.by_name[found.suspect.named.name]
-    scaled = Named(named.name, multiplied(named.value, found.suspect.scale), named.kind)
-    fit = next((fit for fit in fits_of(scaled, computed) if fit.how == found.suspect.how), None)
+    named = table.by_name[place.suspect.named.name]
+    scaled = Named(named.name, multiplied(named.value, place.suspect.scale), named.kind)
+    fit = next((fit for fit in fits_of(scaled, computed) if fit.how == place.suspect.how), None)
     if fit is None or not computed.when or any(isinstance(value, tuple) for value in computed.values):
         return
     gap = SeenValues(

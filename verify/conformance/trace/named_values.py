@@ -108,18 +108,18 @@ def named_of(
 def sums(terms: Sequence[SignedTerm], space: Space, *, title: str = "", note: str = "") -> Iterator[Named]:
     """All partial sums; of those that carry one weight in common, without it too."""
     parts = [(term, value_of(term.node, space)) for term in terms]
-    found = [(term, value) for term, value in parts if value is not None and np.any(value)]
-    for term, value in found:
+    summands = [(term, value) for term, value in parts if value is not None and np.any(value)]
+    for term, value in summands:
         yield Named(f"{term.text}{note}", value, PART)
         yield from _rows(term, space, note)
-    shapes = {np.shape(value) for _, value in found}
-    if len(shapes) != 1 or len(found) > MOST_TERMS:
+    shapes = {np.shape(value) for _, value in summands}
+    if len(shapes) != 1 or len(summands) > MOST_TERMS:
         return
     weights = {name: space[name] if name else 1.0 for name in WEIGHTS if not name or name in space}
-    whole = len(found)
+    whole = len(summands)
     for size in range(whole, 0, -1):
-        for chosen in combinations(found, size):
-            is_next = all(found.index(a) + 1 == found.index(b) for a, b in pairwise(chosen))
+        for chosen in combinations(summands, size):
+            is_next = all(summands.index(a) + 1 == summands.index(b) for a, b in pairwise(chosen))
             kind = PART if is_next and size > 1 else SUM
             of = {term.weight for term, _ in chosen}
             labels = frozenset(_signed(term, term.weight) for term, _ in chosen)
@@ -143,16 +143,16 @@ def scaled_by_alpha(named: Iterable[Named], alpha: float) -> Iterator[Named]:
 
 def slopes(procedure: Procedure, line: str, space: Space, size: int) -> Iterator[Named]:
     """Matrices of a sum's terms in y, and their partial sums."""
-    found = []
+    matrices = []
     weights = {name: space[name] if name else 1.0 for name in WEIGHTS}
     for term in terms_of(procedure, line):
         at_zero = value_of(term.node, _at(procedure, space, np.zeros(size)))
         units = [value_of(term.node, _at(procedure, space, unit)) for unit in np.eye(size)]
         matrix = np.array([unit - at_zero for unit in units]).T
         if np.any(matrix):
-            found.append((term, matrix, _slope_name(term)))
-    for count in range(1, len(found) + 1):
-        for chosen in combinations(found, count):
+            matrices.append((term, matrix, _slope_name(term)))
+    for count in range(1, len(matrices) + 1):
+        for chosen in combinations(matrices, count):
             value = sum(term.sign * weights[term.weight] * matrix for term, matrix, _ in chosen)
             labels = frozenset(f"{WEIGHTS[term.weight]}{name}" for term, _, name in chosen)
             name = " + ".join(f"{WEIGHTS[term.weight]}{name}" for term, _, name in chosen)
@@ -174,10 +174,10 @@ def _slope_name(term: SignedTerm) -> str:
 
 def _at(procedure: Procedure, space: Space, y: Any) -> Space:
     """The space with another y, and the lines that depend on it."""
-    made = dict(space) | {"y": y}
+    moved_space = dict(space) | {"y": y}
     for line in ("h",):
-        made[line] = value_of(ast.parse(FORMULAS[procedure][line], mode="eval").body, made)
-    return made
+        moved_space[line] = value_of(ast.parse(FORMULAS[procedure][line], mode="eval").body, moved_space)
+    return moved_space
 
 
 def products(factors: Mapping[str, Any], kind: int = PART) -> Iterator[Named]:

@@ -134,12 +134,12 @@ class Table:
     def candidates(self, seen: SeenValues) -> list[Named]:
         """What the values could be by their shapes."""
         first = seen.values[0]
-        found = list(self.others)
+        candidates = list(self.others)
         if not isinstance(first, tuple):
-            found += self.shapes.get(bare(first), ([], None))[0]
+            candidates += self.shapes.get(bare(first), ([], None))[0]
         if len(seen.values) > 1:
-            found += [one for group, _ in self.shapes.values() for one in group if bare(one.value) != bare(first)]
-        return found
+            candidates += [one for group, _ in self.shapes.values() for one in group if bare(one.value) != bare(first)]
+        return candidates
 
     def names_of(self, seen: SeenValues, sign: float = 1.0) -> list[Named]:
         """The quantities that the values are, each time."""

@@ -65,10 +65,10 @@ class ValueWatch:
         if self._exchanges:
             value = self._exchanged(k, value)
         if self._record is not None:
-            kept = _kept(value)
-            if kept is not None:
+            snapshot = _kept(value)
+            if snapshot is not None:
                 entry = self._record.setdefault((k, self._caller()), SeenValues())
-                entry.values.append(kept)
+                entry.values.append(snapshot)
                 entry.when.append(self._count)
                 entry.clocks.append(self.clock)
                 self._count += 1

@@ -180,10 +180,10 @@ class Rewriter(ast.NodeTransformer):
             first=len(self.sites), function=self.function, called=self.called.get(node, ""),
             next_loop=self._next_loop(node),
         )  # fmt: skip
-        made = super().visit(node)
-        if isinstance(made, ast.UnaryOp) and isinstance(made.operand, ast.Constant):
-            return made
-        return ast.copy_location(self._seen(site, made), node)
+        rewritten = super().visit(node)
+        if isinstance(rewritten, ast.UnaryOp) and isinstance(rewritten.operand, ast.Constant):
+            return rewritten
+        return ast.copy_location(self._seen(site, rewritten), node)
 
     def _seen(self, site: SourceSite, value: ast.expr) -> ast.Call:
         self.sites.append(site)
@@ -210,11 +210,11 @@ class Rewriter(ast.NodeTransformer):
 
 
 def _statements(rewriter: Rewriter, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    made: list[ast.stmt] = []
+    statements: list[ast.stmt] = []
     for part in body:
         new = rewriter.visit(part)
-        made += new if isinstance(new, list) else [new]
-    return made
+        statements += new if isinstance(new, list) else [new]
+    return statements
 
 
 def _parameters(given: ast.arguments) -> frozenset[str]:

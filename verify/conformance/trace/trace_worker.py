@@ -231,12 +231,12 @@ def main() -> int:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     sys.path = [entry for entry in sys.path if entry not in ("",)]
-    asked = TraceRequest(**pickle.loads(sys.stdin.buffer.read()))
+    request = TraceRequest(**pickle.loads(sys.stdin.buffer.read()))
 
     def tell(kind: str, content: Any) -> None:
         target.write(json.dumps({"kind": kind, "content": content}).encode() + b"\n")
 
-    worker = Worker(asked, tell)
+    worker = Worker(request, tell)
     worker.watch.root = Path.cwd()
     worker.work()
     tell("done", "")

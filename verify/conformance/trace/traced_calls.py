@@ -75,8 +75,8 @@ def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], P
     own = [widen(probe) for probe in _chosen(judged)]
     alone = [of_probe(probe, stage, is_general=True) for probe in drawn]
     alone += [of_probe(probe, stage, is_general=False) for probe in own]
-    kept = [_twice(a, b, stage) for a, b in _followed(drawn)]
-    return alone + kept
+    pairs = [_twice(a, b, stage) for a, b in _followed(drawn)]
+    return alone + pairs
 
 
 def _drawn(stage: str) -> Iterator[Probe]:

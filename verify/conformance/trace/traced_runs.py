@@ -67,16 +67,16 @@ def _trial(seed: int, n: int, K: int, M: int, eta: float) -> LoopTrial:
 
 def _question(trial: LoopTrial, seed: int) -> TracedQuestion:
     def run(stages: StageCalls, watch: ValueWatch) -> HeardRun:
-        asked: list[Vector] = []
+        queries: list[Vector] = []
 
         def oracle(z: Vector) -> Vector:
-            asked.append(np.array(z, dtype=np.float64).reshape(len(trial.x0)))
-            watch.clock = len(asked)
-            return trial.oracle(asked[-1])
+            queries.append(np.array(z, dtype=np.float64).reshape(len(trial.x0)))
+            watch.clock = len(queries)
+            return trial.oracle(queries[-1])
 
         drawn = LoggedGenerator(seed)
         answer = stages.optimise(oracle, np.array(trial.x0), trial.parameters, drawn)
-        z = np.array(asked).reshape(-1, len(trial.x0))
+        z = np.array(queries).reshape(-1, len(trial.x0))
         return HeardRun(
             RecordedLoop(trial, answer, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape)), drawn.log
         )
@@ -116,18 +116,18 @@ def _named(heard: HeardRun) -> list[Named]:
     }  # fmt: skip
     terms = {"x_{t+1} = x_t + Δ_t": {"+x_t", "+Δ_t"}, "z_t = x_t + s_t Δ_t": {"+x_t", "+s_t Δ_t"},
              "Δ_t − η g_t": {"+Δ_t", "−η g_t"}}  # fmt: skip
-    found = [Named(name, ByAnswers(value), GIVEN) for name, value in steps.items()]
-    found += [Named(name, ByAnswers(value), PART, frozenset(terms.get(name, ()))) for name, value in parts.items()]
+    quantities = [Named(name, ByAnswers(value), GIVEN) for name, value in steps.items()]
+    quantities += [Named(name, ByAnswers(value), PART, frozenset(terms.get(name, ()))) for name, value in parts.items()]
     sums = np.cumsum(z.reshape(K, M, n), axis=1).reshape(T, n)
-    found.append(Named("the block's sum of z so far", ByAnswers(sums), PART))
-    found.append(Named("the block's sum of z so far, over M", ByAnswers(sums / M), PART))
+    quantities.append(Named("the block's sum of z so far", ByAnswers(sums), PART))
+    quantities.append(Named("the block's sum of z so far, over M", ByAnswers(sums / M), PART))
     blocks = {"the mean of the block": means, "the sum of the block": totals}
-    found += [Named(name, ByAnswers(np.repeat(value, M, axis=0)), PART) for name, value in blocks.items()]
+    quantities += [Named(name, ByAnswers(np.repeat(value, M, axis=0)), PART) for name, value in blocks.items()]
     whole = {"all z_t": z, "z_t by block": z.reshape(K, M, n), "the block means": means, "the block sums": totals,
              "the path": np.array(rows["path"]), "all s_t": of["s"]}  # fmt: skip
-    found += [Named(name, value, PART) for name, value in whole.items()]
-    found += [Named(name, float(getattr(q, name)), GIVEN) for name in ("D", "M", "K")]
-    return [*found, Named("η", q.eta, GIVEN), Named("D/2", q.D / 2, SCALED)]
+    quantities += [Named(name, value, PART) for name, value in whole.items()]
+    quantities += [Named(name, float(getattr(q, name)), GIVEN) for name in ("D", "M", "K")]
+    return [*quantities, Named("η", q.eta, GIVEN), Named("D/2", q.D / 2, SCALED)]
 
 
 def _shares(heard: HeardRun) -> Vector:

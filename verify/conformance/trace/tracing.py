@@ -42,7 +42,7 @@ def trace(source: str, seen: Seen, accuracy: float, say: Say = lambda _: None, s
         say: Told what is done now, in a few words.
         seconds: Time for all of it, > 0.
     """
-    wrong = [found.stage for found in seen.findings if found.status in ("diverges", "fault")]
+    wrong = [finding.stage for finding in seen.findings if finding.status in ("diverges", "fault")]
     stages = [stage for stage in TRACED if stage in wrong]
     if not stages:
         return Trace()
@@ -60,14 +60,14 @@ def search(
     started = time.monotonic()
     command = [sys.executable, "-P", "-m", "verify.conformance.trace.trace_worker"]
     process = Guarded(command, as_importable_as_here() | {"PYTHONDONTWRITEBYTECODE": "1"})
-    found = _Heard(say)
+    heard = _Heard(say)
     try:
-        asked = {"source": source, "judged": dict(judged), "accuracy": accuracy, "seconds": 0.9 * seconds}
-        _send(process, pickle.dumps(asked))
-        found.listen(process, started + seconds)
+        request = {"source": source, "judged": dict(judged), "accuracy": accuracy, "seconds": 0.9 * seconds}
+        _send(process, pickle.dumps(request))
+        heard.listen(process, started + seconds)
     finally:
         process.end()
-    return found.trace(time.monotonic() - started, list(judged))
+    return heard.trace(time.monotonic() - started, list(judged))
 
 
 def _bare(probe: Probe) -> Probe:

@@ -30,9 +30,9 @@ class _Loader(importlib.abc.Loader):
         data = self.path.read_bytes()
         tree = ast.parse(data, str(self.path))
         source = importlib.util.decode_source(data)
-        made = Rewriter(source, self.watch.named(self.path), self.watch.sites).visit(tree)
+        rewritten = Rewriter(source, self.watch.named(self.path), self.watch.sites).visit(tree)
         vars(module)[SEEN] = self.watch
-        exec(compile(ast.fix_missing_locations(made), str(self.path), "exec"), vars(module))
+        exec(compile(ast.fix_missing_locations(rewritten), str(self.path), "exec"), vars(module))
 
 
 class Finder(importlib.abc.MetaPathFinder):
@@ -48,19 +48,19 @@ class Finder(importlib.abc.MetaPathFinder):
         for finder in sys.meta_path:
             if finder is self:
                 continue
-            found = finder.find_spec(fullname, path, target)
-            if found is not None:
-                return self._with_loader(found)
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                return self._with_loader(spec)
         return None
 
-    def _with_loader(self, found: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
-        if not found.has_location or found.origin is None or not is_users(Path(found.origin)):
-            return found
-        path = Path(found.origin)
-        if type(found.loader) is importlib.machinery.SourceFileLoader:
-            found.loader = _Loader(path, self.watch)
+    def _with_loader(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
+        if not spec.has_location or spec.origin is None or not is_users(Path(spec.origin)):
+            return spec
+        path = Path(spec.origin)
+        if type(spec.loader) is importlib.machinery.SourceFileLoader:
+            spec.loader = _Loader(path, self.watch)
             self.watch.files.add(str(path))
-        return found
+        return spec
 
 
 @contextmanager
@@ -79,24 +79,24 @@ def rewriting(watch: ValueWatch) -> Iterator[Finder]:
 
 def not_rewritten(watch: ValueWatch) -> dict[str, str]:
     """The user's files that were loaded as they are, by name, each with the reason."""
-    found = {}
+    reasons = {}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and file not in watch.files and is_users(Path(file)):
             compiled = file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
-            found[watch.named(Path(file))] = "compiled" if compiled else "loaded by an import hook of its own"
-    return found
+            reasons[watch.named(Path(file))] = "compiled" if compiled else "loaded by an import hook of its own"
+    return reasons
 
 
 def calls_exec(watch: ValueWatch) -> list[str]:
     """Files of the user's that make code of text: what they make is not seen."""
-    found = []
+    files = []
     for file in sorted(watch.files):
         tree = ast.parse(Path(file).read_bytes())
         calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
         if any(isinstance(called, ast.Name) and called.id in ("exec", "eval") for called in calls):
-            found.append(watch.named(Path(file)))
-    return found
+            files.append(watch.named(Path(file)))
+    return files
 
 
 def forget(names: Sequence[str]) -> dict[str, Any]:

@@ -153,8 +153,8 @@ class Replacement:
 
             def noted(turn: int, clock: int, value: Any, exchange: Any = exchange) -> Any:
                 computed.append(np.array(value) if isinstance(value, np.ndarray) else value)
-                made = exchange(turn, clock, value)
-                return made if factor == 1.0 or made is value else _bent(made, factor)
+                substitute = exchange(turn, clock, value)
+                return substitute if factor == 1.0 or substitute is value else _bent(substitute, factor)
 
             exchanges[suspect.k] = ExchangedPlace(noted, suspect.caller)
         most = 400 * traced.length + 100_000

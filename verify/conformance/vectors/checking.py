@@ -44,11 +44,11 @@ def check(folder: Path) -> Manifest:
     for name, entry in sorted(manifest.files.items()):
         if not (folder / name).is_file():
             raise VectorFinding(f"{name}: is missing")
-        found = _read(folder / name)
-        digest = hashlib.sha256(found).hexdigest()
+        content = _read(folder / name)
+        digest = hashlib.sha256(content).hexdigest()
         if digest != entry.sha256:
             raise VectorFinding(f"{name}: has sha256 {digest[:12]}…, the manifest says {entry.sha256[:12]}…")
-        file = _parsed(VectorFile, found, name)
+        file = _parsed(VectorFile, content, name)
         if len(file.vectors) != entry.vectors:
             raise VectorFinding(f"{name}: holds {len(file.vectors)} vectors, the manifest says {entry.vectors}")
         for vector in file.vectors:

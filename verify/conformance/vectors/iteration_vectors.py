@@ -89,7 +89,7 @@ def iterate(place: JudgedPlace, steps: Steps) -> dict[str, tuple[Real, ...]]:
     G, B, slope, offset = (_array(part) for part in (r.g_yy, r.B, r.g_y + r.g_xy.transpose() * x, r.A * x - r.b))
     slope, offset, zero = slope[:, 0], offset[:, 0], fmpq(0)
     y, lam = np.full(len(G), zero), np.full(len(B), zero)
-    kept = []
+    tail = []
     with ctx.workprec(PRECISION):
         for t in range(steps.taken):
             # (1 + t/10)**(-2/3)
@@ -100,8 +100,8 @@ def iterate(place: JudgedPlace, steps: Steps) -> dict[str, tuple[Real, ...]]:
             if not steps.unclipped:
                 lam = np.array([value if _positive(value) else zero for value in lam])
             if 2 * (t + 1) > steps.taken:
-                kept.append((y, lam))
-        pair = (sum(part) / fmpq(len(kept)) for part in zip(*kept, strict=True)) if steps.averaged else (y, lam)
+                tail.append((y, lam))
+        pair = (sum(part) / fmpq(len(tail)) for part in zip(*tail, strict=True)) if steps.averaged else (y, lam)
         return {name: tuple(fraction(value) if isinstance(value, fmpq) else value for value in part)
                 for name, part in zip(("y_star", "lam"), pair, strict=True)}  # fmt: skip
 

@@ -64,9 +64,9 @@ def penalty_minimiser(
     """The penalty Lagrangian's minimiser from given stages, to a gradient norm; by default one just above rounding."""
     values = evaluate(setting)
     penalty = Penalty(Sizing(setting, allowance), values)
-    asked = penalty.gradient_floor() if gradient_norm is None else gradient_norm
-    limits = {"y_penalty": penalty.minimiser(asked)}
-    return KnownAnswers("penalty_minimiser", setting, {"y_penalty": values.y_penalty}, limits, {"gradient_norm": asked})
+    norm = penalty.gradient_floor() if gradient_norm is None else gradient_norm
+    limits = {"y_penalty": penalty.minimiser(norm)}
+    return KnownAnswers("penalty_minimiser", setting, {"y_penalty": values.y_penalty}, limits, {"gradient_norm": norm})
 
 
 def hypergradient(setting: ExactSetting, allowance: Allowance = ONE_EVALUATION) -> KnownAnswers:

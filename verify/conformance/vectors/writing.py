@@ -75,40 +75,40 @@ class VectorCase:
 
 def _given(known: KnownAnswers) -> dict[str, object]:
     """Everything the stage is given, in the fields of a vector."""
-    asked = known.asked
-    if isinstance(asked, RampTolerances):
-        return {"given": {"h": numbers(asked.h), "lam": numbers(asked.lam)},
-                "parameters": Parameters(h_width=asked.h_width, lam_width=asked.lam_width)}  # fmt: skip
-    place = {"problem": asked.problem.to_dict(), "blocks": dense_blocks(asked.problem), "x": numbers(asked.x)}
+    setting = known.asked
+    if isinstance(setting, RampTolerances):
+        return {"given": {"h": numbers(setting.h), "lam": numbers(setting.lam)},
+                "parameters": Parameters(h_width=setting.h_width, lam_width=setting.lam_width)}  # fmt: skip
+    place = {"problem": setting.problem.to_dict(), "blocks": dense_blocks(setting.problem), "x": numbers(setting.x)}
     if known.stage == "lower_level":
         return place
     return place | {
-        "alpha": number(asked.alpha),
-        "reading": asked.reading,
-        "parameters": stage_parameters(asked).model_copy(update=known.stop),
-        "given": {name: numbers(values) for name, values in sorted(asked.given.items())},
+        "alpha": number(setting.alpha),
+        "reading": setting.reading,
+        "parameters": stage_parameters(setting).model_copy(update=known.stop),
+        "given": {name: numbers(values) for name, values in sorted(setting.given.items())},
         "draws": {
             name: tuple(tuple(float(value) for value in row) for row in rows)
-            for name, rows in sorted(asked.draws.items())
+            for name, rows in sorted(setting.draws.items())
         },
     }
 
 
 def _flags(known: KnownAnswers, blocks: Mapping[str, Expected]) -> Iterator[str]:
     """What is special about a call, as its answer shows."""
-    asked, values = known.asked, known.values
-    if isinstance(asked, RampTolerances) or asked.given:
+    setting, values = known.asked, known.values
+    if isinstance(setting, RampTolerances) or setting.given:
         yield "given-exact"
     if any(0 < value < 1 for value in values.get("rho", ())):
         yield "on-the-ramp"
-    if isinstance(asked, ExactSetting):
-        if known.stage == "lower_level" and not asked.lower.licq:
+    if isinstance(setting, ExactSetting):
+        if known.stage == "lower_level" and not setting.lower.licq:
             yield "multipliers-not-unique"
-        if known.stage == "lower_level" and asked.lower.weakly_active:
+        if known.stage == "lower_level" and setting.lower.weakly_active:
             yield "weakly-active"
-        if asked.draws:
+        if setting.draws:
             yield "supplied-draws"
-            if asked.draws.keys() != draw_shapes(asked.problem, asked.N_g, asked.reading.noise_pairing).keys():
+            if setting.draws.keys() != draw_shapes(setting.problem, setting.N_g, setting.reading.noise_pairing).keys():
                 yield "unused-draws"
     if known.stage == "hypergradient":
         if "y_penalty" in values:
@@ -120,12 +120,12 @@ def _flags(known: KnownAnswers, blocks: Mapping[str, Expected]) -> Iterator[str]
 
 def _wrong(known: KnownAnswers) -> Wrong:
     """What the bugs of the registry would answer."""
-    asked = known.asked
-    if isinstance(asked, RampTolerances):
-        return deviations.of_activation(asked.h, asked.lam, dyadic(asked.h_width), dyadic(asked.lam_width))
+    setting = known.asked
+    if isinstance(setting, RampTolerances):
+        return deviations.of_activation(setting.h, setting.lam, dyadic(setting.h_width), dyadic(setting.lam_width))
     bugs = {"lower_level": deviations.of_lower_level, "penalty_minimiser": deviations.of_penalty_minimiser,
             "hypergradient": deviations.of_hypergradient}  # fmt: skip
-    return bugs[known.stage](asked)
+    return bugs[known.stage](setting)
 
 
 def dense_blocks(problem: Quadratic) -> dict[str, Block]:
@@ -156,8 +156,8 @@ def stage_parameters(setting: ExactSetting) -> Parameters:
 def measured(wrong: Wrong, right: Mapping[str, tuple[Real, ...]], tolerance: Mapping[str, Sizes]) -> dict[str, float]:
     """The bugs that land far enough from what is right, with how many tolerances away."""
     limits = {name: list(values) for name, values in tolerance.items()}
-    found = {flag: deviations.separation(right, limits, answer) for flag, answer in wrong}
-    return {flag: round_down(value) for flag, value in sorted(found.items()) if value >= deviations.ENOUGH}
+    distances = {flag: deviations.separation(right, limits, answer) for flag, answer in wrong}
+    return {flag: round_down(value) for flag, value in sorted(distances.items()) if value >= deviations.ENOUGH}
 
 
 def _relative_tolerance(known: KnownAnswers, blocks: Mapping[str, Expected]) -> float:

@@ -164,8 +164,8 @@ def _of_a_solve(probe: Probe, setting: ExactSetting, allowance: Allowance, left:
     """Where a penalty Lagrangian is minimised: its gradient is left relative to the sizes of what it adds up."""
     unsolved = left * float(max(Penalty(Sizing(setting, allowance), evaluate(setting)).naive_gradient))
     if probe.stage == "penalty_minimiser":
-        asked = (float(setting.alpha) if probe.tol is None else probe.tol) + unsolved
-        return _limits(known.penalty_minimiser(setting, allowance, asked))
+        gradient_norm = (float(setting.alpha) if probe.tol is None else probe.tol) + unsolved
+        return _limits(known.penalty_minimiser(setting, allowance, gradient_norm))
     by_gradient = setting.reading.inner_stop == "gradient"
     stop = float(setting.alpha if by_gradient else setting.alpha**3)
     return _limits(known.hypergradient(setting, replace(allowance, stop=allowance.stop + unsolved / stop)))

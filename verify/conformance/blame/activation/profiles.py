@@ -43,20 +43,20 @@ class MeasuredProfiles:
     def edits(self) -> int:
         """One for each profile that is not the right ramp."""
         right = np.clip(T, 0.0, 1.0)
-        return max(1, sum(bool((np.abs(found - right) > _AGREE).any()) for found in (self.of_h, self.of_lam)))
+        return max(1, sum(bool((np.abs(profile - right) > _AGREE).any()) for profile in (self.of_h, self.of_lam)))
 
     @property
     def sentence(self) -> str:
         """Where each profile is furthest from the right ramp."""
-        right, found = np.clip(T, 0.0, 1.0), []
+        right, clauses = np.clip(T, 0.0, 1.0), []
         for name, width, profile, start in (("h", "w", self.of_h, 1.0), ("λ", "w_λ", self.of_lam, 0.0)):
             k = int(np.argmax(np.abs(profile - right)))
             if abs(profile[k] - right[k]) > _AGREE:
                 at = number(T[k] - start)
                 where = f"{name} = 0" if at == "0" else f"{name} = {at}·{width}"
-                found.append(f"at {where} the weight is {number(float(profile[k]))} where {number(right[k])} belongs")
+                clauses.append(f"at {where} the weight is {number(float(profile[k]))} where {number(right[k])} belongs")
         told = "your ρ is a product of two profiles, one of h/w and one of λ/w_λ, but not of the right ramps: "
-        return told + "; ".join(found)
+        return told + "; ".join(clauses)
 
     def answer(self, probe: Probe) -> Vector | None:
         """The product of what was measured; ``None`` where it was not."""
@@ -98,8 +98,8 @@ def measured_profile(trial: HeldOutTrial, scans: Scans) -> Blame | None:
     ``None`` if the weights are no such product, or depend on neither.
     """
     order = np.random.default_rng(len(T))
-    found = MeasuredProfiles(scans.h.got, scans.lam.got)
-    if abs(found.full) < _AGREE or not (np.ptp(found.of_h) > _AGREE and np.ptp(found.of_lam) > _AGREE):
+    profiles = MeasuredProfiles(scans.h.got, scans.lam.got)
+    if abs(profiles.full) < _AGREE or not (np.ptp(profiles.of_h) > _AGREE and np.ptp(profiles.of_lam) > _AGREE):
         return None
     held: list[StageAnswer] = []
     for scale in (0, 1, 2):
@@ -107,9 +107,9 @@ def measured_profile(trial: HeldOutTrial, scans: Scans) -> Blame | None:
             t, s = np.meshgrid(T, T)
             rows = order.permutation(t.size)[: t.size // PARTS]
             held += trial.ask([_grid(f"both-{scale}-{part}", t.ravel()[rows], s.ravel()[rows], scale)])
-    said = [scans.h, scans.lam, *held]
-    if len(held) < 3 * PARTS or not distance(found, said, trial.limits) <= 1:
+    answers = [scans.h, scans.lam, *held]
+    if len(held) < 3 * PARTS or not distance(profiles, answers, trial.limits) <= 1:
         return None
     if all(answer.excess <= 1 for answer in held):
         return None
-    return Blame(trial.stage, described=found.sentence)
+    return Blame(trial.stage, described=profiles.sentence)

@@ -67,20 +67,20 @@ def searched_rules(rows: WeighedRows, scans: Callable[[], Scans | None]) -> Iter
 
 
 def _changed(rules: Iterable[WeightRule]) -> list[WeightRule]:
-    found = {edit.apply(rule): None for rule in rules for edit in _plain()}
-    return [rule for rule in found if rule is not None]
+    changed_rules = {edit.apply(rule): None for rule in rules for edit in _plain()}
+    return [rule for rule in changed_rules if rule is not None]
 
 
 @lru_cache(maxsize=1)
 def _paired() -> tuple[WeightRule, ...]:
     """Two changes, those of two brackets row by row excepted: :func:`two_sided` finds them."""
     parts = {edit: edit.part for edit in _plain()}
-    found: dict[WeightRule | None, None] = {}
+    rules: dict[WeightRule | None, None] = {}
     for (first, part), (second, other) in combinations(parts.items(), 2):
         if part == other or "rule" in (part, other) or first.mixes or second.mixes:
             changed = first.apply(RIGHT_WEIGHTS)
-            found[None if changed is None else second.apply(changed)] = None
-    return tuple(rule for rule in found if rule is not None)
+            rules[None if changed is None else second.apply(changed)] = None
+    return tuple(rule for rule in rules if rule is not None)
 
 
 def nearest(rules: Sequence[WeightRule], rows: WeighedRows) -> list[WeightRule]:
@@ -114,11 +114,11 @@ def distance_in_all(rows: WeighedRows, rule: WeightRule) -> float:
 
 def proportional(rows: WeighedRows, rule: WeightRule) -> float:
     """How far a rule is off after its weights are multiplied by what suits them best."""
-    said = rows.weights(rule)
-    size = float(said @ said) if np.isfinite(said).all() else 0.0
+    weights = rows.weights(rule)
+    size = float(weights @ weights) if np.isfinite(weights).all() else 0.0
     if size == 0:
-        return FAR * len(said)
-    return float(np.minimum(np.abs(rows.rho - (said @ rows.rho) / size * said), FAR).sum())
+        return FAR * len(weights)
+    return float(np.minimum(np.abs(rows.rho - (weights @ rows.rho) / size * weights), FAR).sum())
 
 
 def _with_numbers(
@@ -128,7 +128,7 @@ def _with_numbers(
     edits: Sequence[RampEdit] | None = None,
 ) -> list[WeightRule]:
     """The rules with one more change whose number fits best."""
-    found = []
+    fitted_rules = []
     for rule in rules:
         without = off(rows, rule)
         for edit in _measured() if edits is None else edits:
@@ -143,5 +143,5 @@ def _with_numbers(
             enough = CLOSE * len(rows.h)
             best = fitted(changed_off, edit.low, edit.high, without=without, signed=edit.signed, enough=enough)
             changed = None if best is None else edit.apply(rule, best)
-            found += [] if changed is None else [changed]
-    return found
+            fitted_rules += [] if changed is None else [changed]
+    return fitted_rules

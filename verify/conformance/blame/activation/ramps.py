@@ -136,7 +136,7 @@ def _bracket_words(b: Bracket) -> list[str]:
     other, other_w = ("λ", "w_λ") if b.side == "h" else ("h", "w")
     if b.left_out:
         return [f"without the ramp of {own}"]
-    found = []
+    words = []
     enters = {
         "negated": f"with −{own} in place of {own}", "size": f"with |{own}| in place of {own}",
         "minus size": f"with −|{own}| in place of {own}", "positive part": f"with max({own}, 0) in place of {own}",
@@ -149,33 +149,33 @@ def _bracket_words(b: Bracket) -> list[str]:
         if b.width == "one" and b.factor == 1:
             plain = replace(b, enters="own", width="own")
             return [f"with {own}/{divisor} in place of {own}/{w}", *_bracket_words(plain)]
-        found.append(f"with {own}/{divisor} in place of {own}")
+        words.append(f"with {own}/{divisor} in place of {own}")
     if b.enters in enters:
-        found.append(enters[b.enters])
+        words.append(enters[b.enters])
     if b.upside_down:
-        found.append(f"with {w}/{own} in place of {own}/{w}")
+        words.append(f"with {w}/{own} in place of {own}/{w}")
     if b.start:
         side = "earlier" if b.start > 0 else "later"
         widths = "one width" if abs(b.start) == 1 else f"{number(abs(b.start))} widths"
-        found.append(f"the ramp of {own} begins {widths} {side}")
+        words.append(f"the ramp of {own} begins {widths} {side}")
     divisors = {
         "other": other_w, "squared": f"{w}²", "root": f"√{w}", "inverse": f"1/{w}", "product": "w·w_λ",
         "larger": "max(w, w_λ)", "smaller": "min(w, w_λ)", "one": "",
     }  # fmt: skip
     used, factor = divisors.get(b.width, w), "" if b.factor == 1 else number(b.factor)
     if b.width == "one":
-        found.append(f"the ramp of {own} is {number(b.factor)} wide, whatever {w} is")
+        words.append(f"the ramp of {own} is {number(b.factor)} wide, whatever {w} is")
     elif b.width != "own" or b.factor != 1:
         divided = "·".join(part for part in (factor, used) if part)
-        found.append(f"the ramp of {own} is {divided} wide in place of {w}")
+        words.append(f"the ramp of {own} is {divided} wide in place of {w}")
     if b.guard:
-        found.append(f"{own} is divided by {w} + {b.guard:.3g} in place of {w}")
+        words.append(f"{own} is divided by {w} + {b.guard:.3g} in place of {w}")
     if b.shape != "straight":
-        found.append(f"the ramp of {own} is {SHAPES[b.shape].words.format(number(b.sharpness))}")
+        words.append(f"the ramp of {own} is {SHAPES[b.shape].words.format(number(b.sharpness))}")
     if b.cut != "both":
         ends = {"below": "at 1", "above": "at 0", "neither": "at either end"}
-        found.append(f"the ramp of {own} is not cut off {ends[b.cut]}")
-    return found
+        words.append(f"the ramp of {own} is not cut off {ends[b.cut]}")
+    return words
 
 
 RIGHT_WEIGHTS = WeightRule()

@@ -62,19 +62,19 @@ class WeighedRows:
 
     def _factor(self, bracket: Bracket) -> Vector:
         """A bracket's values, kept: most rules share theirs with others."""
-        found = self.kept.get(bracket)
-        if found is None:
+        factor = self.kept.get(bracket)
+        if factor is None:
             if len(self.kept) >= KEPT:
                 self.kept.clear()
             given = (self.h, self.lam, self.h_width, self.lam_width)
             given = given if bracket.side == "h" else (self.lam, self.h, self.lam_width, self.h_width)
             if bracket.enters in OF_OTHER_ROWS:
                 parts = self._bounds()
-                found = np.concatenate([bracket.of(*(values[a:b] for values in given)) for a, b in parts])
+                factor = np.concatenate([bracket.of(*(values[a:b] for values in given)) for a, b in parts])
             else:
-                found = bracket.of(*given)
-            self.kept[bracket] = found
-        return found
+                factor = bracket.of(*given)
+            self.kept[bracket] = factor
+        return factor
 
     def _bounds(self) -> list[tuple[int, int]]:
         """Where each probe's rows begin and end."""

@@ -50,11 +50,11 @@ def explain_activation(
         return NONE
     scans = cache(lambda: scan(trial))
     for _ in range(ROUNDS):
-        asked = len(trial.answers)
+        count = len(trial.answers)
         blame = _searched(trial, scans)
         if blame is not None:
             return blame
-        if len(trial.answers) <= asked + 2:
+        if len(trial.answers) <= count + 2:
             break
     measured = scans()
     return NONE if measured is None else measured_profile(trial, measured) or NONE
@@ -64,9 +64,9 @@ def _searched(trial: HeldOutTrial, scans: Callable[[], Scans | None]) -> Blame |
     """One search; ``None`` where nothing fits, or something that the next questions refute."""
     rows = WeighedRows.of(trial.answers)
     for rules in searched_rules(rows, scans):
-        found = trial.fit(rule for rule in rules if rows.off(rule).max() <= CLOSE_ENOUGH)
-        if found:
-            return trial.confirm(found)
+        fitting = trial.fit(rule for rule in rules if rows.off(rule).max() <= CLOSE_ENOUGH)
+        if fitting:
+            return trial.confirm(fitting)
     return None
 
 

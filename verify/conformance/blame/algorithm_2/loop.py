@@ -78,9 +78,9 @@ def explain_loop(stages: StageCalls, record: LoopRecord | None = None) -> tuple[
         are right or the runs end in a fault.
     """
     try:
-        found = sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0))
+        blames = sorted(_explained(stages, record), key=lambda blame: -(blame.effect or 0.0))
         # Of one line that nothing explains, what is nearest in the catalogue is told.
-        return tuple(found if len(found) > 1 else [replace(blame, described="") for blame in found])
+        return tuple(blames if len(blames) > 1 else [replace(blame, described="") for blame in blames])
     except (SubjectFaultError, MissingCapabilityError):
         return ()
 
@@ -90,9 +90,9 @@ def _explained(stages: StageCalls, record: LoopRecord | None) -> Iterator[Blame]
     outputs = [*record.outputs] if record is not None else []
     heard, surplus = Heard(stages, runs), None
     if any(len(one.z) != one.trial.parameters.T for one in runs):
-        found = search_calls(runs)
-        surplus = _most_right(found, runs)
-        yield _count_blame(found, surplus, heard)
+        surpluses = search_calls(runs)
+        surplus = _most_right(surpluses, runs)
+        yield _count_blame(surpluses, surplus, heard)
         if surplus is None:
             return
     align = _aligner(surplus)
@@ -182,14 +182,14 @@ def _aligner(surplus: LineEdit | None) -> Callable[[Sequence[RecordedLoop]], lis
     return lambda runs: list(runs) if surplus is None else (aligned(runs, surplus) or [])
 
 
-def _most_right(found: list[LineEdit], runs: list[RecordedLoop]) -> LineEdit | None:
+def _most_right(surpluses: list[LineEdit], runs: list[RecordedLoop]) -> LineEdit | None:
     """The surplus without which most lines are right; ``None`` where too few calls were made."""
-    there = [surplus for surplus in found if aligned(runs, surplus) is not None]
+    there = [surplus for surplus in surpluses if aligned(runs, surplus) is not None]
     return min(there, key=lambda surplus: len(_wrong_lines(aligned(runs, surplus) or [], [])), default=None)
 
 
-def _count_blame(found: list[LineEdit], best: LineEdit | None, heard: Heard) -> Blame:
-    chosen = [best] if best is not None else found
+def _count_blame(surpluses: list[LineEdit], best: LineEdit | None, heard: Heard) -> Blame:
+    chosen = [best] if best is not None else surpluses
     named = []
     for surplus in chosen:
         rule = call_rule(surplus)
@@ -264,8 +264,8 @@ def _confirmed(line: WrongLine, runs: list[RecordedLoop], held: Callable[[], lis
     """Look for rules, and keep those that runs made since then follow too."""
     rules, effect = line.search(runs), line.comparison.difference
     fresh = held() if rules else []
-    kept = {rule.sentence: rule for rule in rules if rule.predicts(fresh)}
-    named = [*kept.values()][:RIVALS]
+    by_sentence = {rule.sentence: rule for rule in rules if rule.predicts(fresh)}
+    named = [*by_sentence.values()][:RIVALS]
     if not named:
         described = f"{WORDS[line.part]} off in no way known here: {line.comparison.said}."
         return Blame("optimise", (), 0, 0, 0.0, effect, described)

@@ -17,21 +17,21 @@ def counted(surplus: LineEdit, q: OuterParameters) -> tuple[int, Sequence[int] |
     """How many calls there are, and which T of them steps are made of; ``None`` where some of these are missing."""
     names = {"T": q.T, "M": q.M, "K": q.K, "range": range,
              "but": lambda gone: [i for i in range(q.K * (q.M + 1)) if i % (q.M + 1) != gone]}  # fmt: skip
-    count, kept = (eval(half, names) for half in surplus.halves)
-    return count, kept
+    count, indices = (eval(half, names) for half in surplus.halves)
+    return count, indices
 
 
 def search_calls(runs: Sequence[RecordedLoop]) -> list[LineEdit]:
     """Counts that are these runs'; those that leave T calls first."""
-    found = [c for c in EDITS["calls"] if not _off(runs, c)]
-    return [c for c in found if counted(c, runs[0].trial.parameters)[1] is not None] or found
+    counts = [c for c in EDITS["calls"] if not _off(runs, c)]
+    return [c for c in counts if counted(c, runs[0].trial.parameters)[1] is not None] or counts
 
 
 def aligned(runs: Sequence[RecordedLoop], surplus: LineEdit) -> list[RecordedLoop] | None:
     """The runs without the calls too many; ``None`` where some are missing."""
-    kept = [counted(surplus, one.trial.parameters)[1] for one in runs]
-    pairs = zip(runs, kept, strict=True)
-    return None if None in kept else [selected_calls(one, list(calls)) for one, calls in pairs if calls is not None]
+    indices = [counted(surplus, one.trial.parameters)[1] for one in runs]
+    pairs = zip(runs, indices, strict=True)
+    return None if None in indices else [selected_calls(one, list(calls)) for one, calls in pairs if calls is not None]
 
 
 def _off(runs: Sequence[RecordedLoop], surplus: LineEdit) -> int:
@@ -47,8 +47,8 @@ def call_rule(surplus: LineEdit) -> LoopRule:
 
 def extra_points(one: RecordedLoop, surplus: LineEdit) -> str:
     """Where the calls too many were made, in words; empty where that is nowhere special."""
-    kept = counted(surplus, one.trial.parameters)[1]
-    extra = [] if kept is None else [k for k in range(len(one.z)) if k not in set(kept)]
+    indices = counted(surplus, one.trial.parameters)[1]
+    extra = [] if indices is None else [k for k in range(len(one.z)) if k not in set(indices)]
     if len(extra) != 1:
         return ""
     z = one.z[extra[0]]

@@ -72,20 +72,20 @@ def shares(one: RecordedLoop, line: LineEdit) -> Shares | None:
 
 def _first_known(at: Shares, groups: Any) -> Vector:
     """The first known share of each group, for its later members."""
-    made = np.full(len(at.s), math.nan)
+    prediction = np.full(len(at.s), math.nan)
     for group in np.unique(groups):
         rows = np.flatnonzero((groups == group) & at.known)
-        made[rows[1:]] = at.s[rows[:1]].sum()
-    return made
+        prediction[rows[1:]] = at.s[rows[:1]].sum()
+    return prediction
 
 
 def _lagged(at: Shares, lag: int, first: int = 0, every: int = 1) -> Vector:
     """The share ``lag`` steps before, where it is known, for the steps ``first``, ``first + every``, ..., from 0."""
-    made = np.full(len(at.s), math.nan)
+    prediction = np.full(len(at.s), math.nan)
     t = np.arange(lag, len(at.s))
     t = t[at.known[t - lag] & (t % every == first)]
-    made[t] = at.s[t - lag]
-    return made
+    prediction[t] = at.s[t - lag]
+    return prediction
 
 
 def follower(formula: str) -> Callable[[Shares], Vector]:
@@ -102,15 +102,15 @@ def follower(formula: str) -> Callable[[Shares], Vector]:
 
 def search_queries(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Rules of line and draws that these runs follow, simplest first."""
-    found: list[LoopRule] = []
+    rules: list[LoopRule] = []
     for number, line in enumerate(EDITS["lines"]):
         read = [shares(one, line) for one in runs]
         there = [at for at in read if at is not None]
         if len(there) < len(runs) or sum(int(at.known.sum()) for at in there) < FEWEST:
             continue
-        found += _exact(there, line, number > 0) or _laws(there, line, number > 0)
-    fewest = min((rule.edits for rule in found), default=0)
-    return [rule for rule in found if rule.edits == fewest][:1] or _around(runs)
+        rules += _exact(there, line, number > 0) or _laws(there, line, number > 0)
+    fewest = min((rule.edits for rule in rules), default=0)
+    return [rule for rule in rules if rule.edits == fewest][:1] or _around(runs)
 
 
 def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
@@ -127,9 +127,9 @@ def _exact(read: list[Shares], line: LineEdit, moved: bool) -> list[LoopRule]:
         return [_made(sentence, line, moved,
                       lambda at: np.full(len(at.s), c))]  # fmt: skip
     follows = [
-        _made(line_sentence(line, words), line, moved, follower(made))
-        for made, _, words in EDITS["followers"]
-        if _follow(read, follower(made)) <= 1
+        _made(line_sentence(line, words), line, moved, follower(formula))
+        for formula, _, words in EDITS["followers"]
+        if _follow(read, follower(formula)) <= 1
     ]
     if not follows and _unlike_others(read) <= 1:
         sentence = line_sentence(line, "every run uses the same s_t, as if its generator started anew")
@@ -150,17 +150,17 @@ def _unlike_others(read: list[Shares]) -> float:
     return _follow(others, lambda at: known[: len(at.s)])
 
 
-def _made(sentence: str, line: LineEdit, moved: bool, made: Callable[[Shares], Vector]) -> LoopRule:
+def _made(sentence: str, line: LineEdit, moved: bool, predict: Callable[[Shares], Vector]) -> LoopRule:
     def excess(runs: Sequence[RecordedLoop]) -> float:
         read = [shares(one, line) for one in runs]
-        return _follow([at for at in read if at is not None], made) if None not in read else math.inf
+        return _follow([at for at in read if at is not None], predict) if None not in read else math.inf
 
     return LoopRule("queries", sentence, 1 + moved, excess)
 
 
-def _follow(read: list[Shares], made: Callable[[Shares], Vector]) -> float:
+def _follow(read: list[Shares], predict: Callable[[Shares], Vector]) -> float:
     """How far draws are from what they should follow from; infinite where that is too few of them."""
-    pairs = [at.rows(made(at)) for at in read]
+    pairs = [at.rows(predict(at)) for at in read]
     count = sum(len(expected) for expected, _ in pairs)
     worst = max((float(np.abs(e - s).max(initial=0.0)) for e, s in pairs), default=0.0)
     return worst / SAME if count >= FEWEST else math.inf
@@ -227,9 +227,9 @@ def _off_segments(runs: Sequence[RecordedLoop]) -> float:
 
 def _around(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Points that lie on no line: one share a component, or somewhere around an iterate."""
-    found = []
+    rules = []
     if _by_components(runs) <= 1:
-        found.append(LoopRule("queries", "z_t = x_{t−1} + s_t∘Δ_t with a draw for every component where z_t must be "
+        rules.append(LoopRule("queries", "z_t = x_{t−1} + s_t∘Δ_t with a draw for every component where z_t must be "
                               "x_{t−1} + s_tΔ_t: one s_t must serve all components", 1, _by_components))  # fmt: skip
     for where, origin in (("x_{t−1}", slice(None, -1)), ("x_t", slice(1, None))):
         for words, name in (("D", "D"), ("the Goldstein radius", "goldstein_radius")):
@@ -238,8 +238,8 @@ def _around(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
                 if excess(runs) <= 1:
                     sentence = (f"z_t is {law} of radius {words} around {where}, where it must lie on the segment from "
                                 "x_{t−1} to x_t")  # fmt: skip
-                    found.append(LoopRule("queries", sentence, 1, excess))
-    return found
+                    rules.append(LoopRule("queries", sentence, 1, excess))
+    return rules
 
 
 def _by_components(runs: Sequence[RecordedLoop]) -> float:
@@ -283,13 +283,13 @@ def search_outputs(runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     """Rules that output what these runs, many short ones among them, did."""
     if not all(np.ptp(one.run.x_bar, axis=0).any() for one in runs):
         return []
-    if found := search(OUTPUT, runs):
-        return found
+    if rules := search(OUTPUT, runs):
+        return rules
     chosen = [(choice, partial(_unlike_choice, choice=choice)) for choice in EDITS["choices"]]
-    fits = {choice.words: made(runs) for choice, made in chosen}
+    fits = {choice.words: excess(runs) for choice, excess in chosen}
     best = min(fits.values())
     # Of laws that are far less likely than another one only that one is told.
-    return [_output_rule(c.words, made) for c, made in chosen if fits[c.words] <= min(1.0, best + CLOSE)]
+    return [_output_rule(c.words, excess) for c, excess in chosen if fits[c.words] <= min(1.0, best + CLOSE)]
 
 
 def _output_rule(words: str, excess: Callable[[Sequence[RecordedLoop]], float]) -> LoopRule:

@@ -43,20 +43,20 @@ SCALES = (
 
 def _step_sentence(rule: Rule) -> str:
     """Line 7's formula beside the right one, and what that means."""
-    (a_edit, b_edit), (kept, taken) = rule.choice, rule.scales
-    a = _times(kept, a_edit.shown)
+    (a_edit, b_edit), (previous, taken) = rule.choice, rule.scales
+    a = _times(previous, a_edit.shown)
     away, abs_taken = taken.number < 0, replace(taken, number=abs(taken.number))
     b = _times(abs_taken, f"η{b_edit.shown}") if b_edit.shown else ""
     L = "D" if rule.limit.is_one else f"({rule.limit.shown}·D)"
     v = f"{a} {'+' if away else '−'} {b}" if a and b else a or f"{'' if away else '−'}{b}"
-    made = rule.whole.shown.format(L=L, v=v, a=a or "0", b=f"(−{b})" if away else b, g=b_edit.shown)
+    formula = rule.whole.shown.format(L=L, v=v, a=a or "0", b=f"(−{b})" if away else b, g=b_edit.shown)
     words = [edit.words for edit in (b_edit, a_edit, rule.whole) if edit.words]
-    factors = (("the previous step", kept), ("the step size η", abs_taken), ("D", rule.limit))
+    factors = (("the previous step", previous), ("the step size η", abs_taken), ("D", rule.limit))
     words += [f"{what} is multiplied by {factor.shown}" for what, factor in factors if not factor.is_one]
     words += ["g is added, not subtracted"] if away else []
     left = "Δ_t" if rule.makes_first else "Δ_{t+1}"
-    made = made.replace("Δ_t", "Δ_{t−1}") if rule.makes_first else made
-    return f"{left} = {made} where Δ_{{t+1}} must be clip_D(Δ_t − ηg_t): {', '.join(words)}"
+    formula = formula.replace("Δ_t", "Δ_{t−1}") if rule.makes_first else formula
+    return f"{left} = {formula} where Δ_{{t+1}} must be clip_D(Δ_t − ηg_t): {', '.join(words)}"
 
 
 def _times(factor: Factor, letter: str) -> str:
@@ -65,7 +65,7 @@ def _times(factor: Factor, letter: str) -> str:
 
 def _limits(runs: Sequence[RecordedLoop]) -> list[Factor]:
     """Factors of D: the longest step or component where several are that long; then those that may not show."""
-    found = []
+    factors = []
     for order in (2, np.inf):
         measured = []
         for one in runs:
@@ -73,8 +73,8 @@ def _limits(runs: Sequence[RecordedLoop]) -> list[Factor]:
             longest = float(sizes.max(initial=0.0))
             if longest > 0 and (sizes >= CLEAR * longest).sum() >= 3:
                 measured.append((FactorMoments(one.trial, np.ones(1)), np.array([longest / one.trial.parameters.D])))
-        found += [factor for factor in fit(measured) if not factor.is_one]
-    return [*dict.fromkeys(found), *LIMITS]
+        factors += [factor for factor in fit(measured) if not factor.is_one]
+    return [*dict.fromkeys(factors), *LIMITS]
 
 
 def _uncut(one: RecordedLoop, taken: Vector) -> Any:
@@ -90,28 +90,28 @@ def _uncut(one: RecordedLoop, taken: Vector) -> Any:
 
 def _step_scales(runs: Sequence[RecordedLoop], choice: Choice) -> Iterator[Scales]:
     """Factors of the previous step and of the gradient that uncut steps show."""
-    kept, taken = choice
-    if not taken.words and (not kept.words or not kept.shown):
+    previous, taken = choice
+    if not taken.words and (not previous.words or not previous.shown):
         yield from SCALES
     if taken is UPDATED_FIRST:
         return
     rows = []
     for one in runs:
-        b, a = one.series.value(taken.formula)[:-1], one.series.value(kept.formula)[:-1]
+        b, a = one.series.value(taken.formula)[:-1], one.series.value(previous.formula)[:-1]
         free = _uncut(one, b) & np.isfinite(a + b).all(axis=1)
         if free.sum() >= 3:
             t = np.arange(1, one.trial.parameters.T, dtype=np.float64)[free]
             rows.append((FactorMoments(one.trial, t), a[free], b[free], one.steps[1:][free]))
     if not rows:
         return
-    if kept.shown:
+    if previous.shown:
         pairs = [_both(*row[1:]) for row in rows]
         if all(pair is not None for pair in pairs):
-            made = [fit([(row[0], np.full(len(row[0].t), pair[i])) for row, pair in zip(rows, pairs, strict=True)
+            fits = [fit([(row[0], np.full(len(row[0].t), pair[i])) for row, pair in zip(rows, pairs, strict=True)
                          if pair is not None]) for i in (0, 1)]  # fmt: skip
-            yield from ((a, b) for a, b in product(made[0][:2], made[1][:2]) if not (a.is_one and b.is_one))
+            yield from ((a, b) for a, b in product(fits[0][:2], fits[1][:2]) if not (a.is_one and b.is_one))
     yield from ((ONE, law) for law in fit(found_factors([(at, b, a - S) for at, a, b, S in rows])) if not law.is_one)
-    if kept.shown:
+    if previous.shown:
         laws = fit(found_factors([(at, a, S + b) for at, a, b, S in rows]))
         yield from ((law, ONE) for law in laws if not law.is_one)
 
@@ -119,10 +119,10 @@ def _step_scales(runs: Sequence[RecordedLoop], choice: Choice) -> Iterator[Scale
 def _both(before: Vector, taken: Vector, S: Vector) -> Vector | None:
     """Both factors at once, where they make the steps to many digits."""
     columns = np.stack([before.ravel(), -taken.ravel()], axis=1)
-    found, _, rank, _ = np.linalg.lstsq(columns, S.ravel(), rcond=1e-9)
-    if rank < 2 or np.abs(columns @ found - S.ravel()).max() > ROUNDING * np.abs(S).max():
+    factors, _, rank, _ = np.linalg.lstsq(columns, S.ravel(), rcond=1e-9)
+    if rank < 2 or np.abs(columns @ factors - S.ravel()).max() > ROUNDING * np.abs(S).max():
         return None
-    return np.asarray(found)
+    return np.asarray(factors)
 
 
 STEP = Line(
@@ -148,10 +148,10 @@ def _mean_scales(runs: Sequence[RecordedLoop], choice: Choice) -> Iterator[Scale
     for window in EDITS["windows"]:
         measured = []
         for one in runs:
-            made, got = Rule(MEAN, choice, window, (ONE,)).made(one), one.run.x_bar
+            means, got = Rule(MEAN, choice, window, (ONE,)).made(one), one.run.x_bar
             with np.errstate(all="ignore"):
-                ratio = float((made * got).sum() / max(float((made**2).sum()), 1e-300))
-            if not np.isfinite(ratio) or apart(one, ratio * made, got) > 1:
+                ratio = float((means * got).sum() / max(float((means**2).sum()), 1e-300))
+            if not np.isfinite(ratio) or apart(one, ratio * means, got) > 1:
                 break
             measured.append((FactorMoments(one.trial, np.ones(1)), np.array([ratio])))
         else:

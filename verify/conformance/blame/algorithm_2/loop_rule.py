@@ -58,8 +58,8 @@ def row_by_row(
     def excess(runs: Sequence[RecordedLoop]) -> float:
         worst = 0.0
         for one in runs:
-            made = expected(one)
-            worst = math.inf if made is None else max(worst, apart(one, made, got(one)))
+            values = expected(one)
+            worst = math.inf if values is None else max(worst, apart(one, values, got(one)))
             if worst > 1:
                 break
         return worst

@@ -89,20 +89,20 @@ class Rule:
             more[name] = value if factor.is_one else _column(factor, at) * value
         if "b" in more:
             more["v"] = more["a"] - more["b"]
-        made = S.made(self.whole.formula, more) if more.keys() - {"L"} else S.value(self.whole.formula)
-        return np.asarray(made)
+        values = S.made(self.whole.formula, more) if more.keys() - {"L"} else S.value(self.whole.formula)
+        return np.asarray(values)
 
     def off(self, one: RecordedLoop) -> float:
         """How far a run is from it, in tolerances."""
-        made, got = self.made(one), self.line.got(one)
+        values, got = self.made(one), self.line.got(one)
         if self.line.part == "steps" and not self.makes_first:
-            made, got = made[:-1], got[1:]
-        open_rows = np.isnan(made)
-        if open_rows.any() and (made.ndim < 2 or open_rows.any(axis=1).sum() > UNKNOWN_ROWS):
+            values, got = values[:-1], got[1:]
+        open_rows = np.isnan(values)
+        if open_rows.any() and (values.ndim < 2 or open_rows.any(axis=1).sum() > UNKNOWN_ROWS):
             return math.inf
         # Endless values are equal where both are.
-        left_out = open_rows | ((made == got) & np.isinf(got))
-        return apart(one, np.where(left_out, 0.0, made), np.where(left_out, 0.0, got))
+        left_out = open_rows | ((values == got) & np.isinf(got))
+        return apart(one, np.where(left_out, 0.0, values), np.where(left_out, 0.0, got))
 
     def excess(self, runs: Sequence[RecordedLoop]) -> float:
         """How far runs are from it, at worst; those after one that is off are not looked at."""
@@ -130,14 +130,14 @@ def search(line: Line, runs: Sequence[RecordedLoop]) -> list[LoopRule]:
     limits, known = [ONE, *line.limits(runs)], dict[Numbers, list[Scales]]()
     line = replace(line, places={name: _telling(edits, runs) for name, edits in line.places.items()})
     for edits in range(1, MOST_EDITS + 1):
-        found = [rule for rule in _with_edits(line, runs, edits, (limits, known)) if rule.excess(runs) <= 1]
+        rules = [rule for rule in _with_edits(line, runs, edits, (limits, known)) if rule.excess(runs) <= 1]
         told: list[tuple[str, Rule]] = []
-        for words, rule in sorted(((line.sentence(rule), rule) for rule in found), key=lambda pair: len(pair[0])):
+        for words, rule in sorted(((line.sentence(rule), rule) for rule in rules), key=lambda pair: len(pair[0])):
             if not any(_is_same(rule, other) for _, other in told):
                 told.append((words, rule))
         # A first value that is known says more than one left over.
-        if kept := [pair for pair in told if "left over" not in pair[0]] or told:
-            return [LoopRule(line.part, words, edits, rule.excess, rule.makes_first) for words, rule in kept]
+        if pairs := [pair for pair in told if "left over" not in pair[0]] or told:
+            return [LoopRule(line.part, words, edits, rule.excess, rule.makes_first) for words, rule in pairs]
     return []
 
 

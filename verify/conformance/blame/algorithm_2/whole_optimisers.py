@@ -72,22 +72,22 @@ def explain_whole_optimiser(stages: StageCalls) -> tuple[Blame, ...]:
     fresh = _recorded(stages, HELD_OUT, 400) if rules else []
     if not any(one.trial.curvature for one in runs):
         fresh = [one for one in fresh if not one.trial.curvature]
-    kept = [rule for rule in rules if fresh and rule.predicts(fresh)][:RIVALS]
-    if not kept:
+    named = [rule for rule in rules if fresh and rule.predicts(fresh)][:RIVALS]
+    if not named:
         return (Blame("optimise", effect=effect),)
     new = sum(len(one.z) - 1 for one in fresh)
-    return (Blame("optimise", kept, new + sum(len(one.z) - 1 for one in runs), new, kept[0].excess(fresh), effect),)
+    return (Blame("optimise", named, new + sum(len(one.z) - 1 for one in runs), new, named[0].excess(fresh), effect),)
 
 
 def _recorded(stages: StageCalls, trials: Sequence[LoopTrial], seed: int) -> list[RecordedLoop]:
     """Runs with the answer that it must have had at every step; without those where that does not show."""
-    found = []
+    runs = []
     for k, trial in enumerate(trials):
         problem = parse_problem(upper_problem(trial.slopes, float(np.max(trial.curvature))))
         with suppress(InvalidInputError):
             run = stages.end_to_end(problem, np.array(trial.x0), trial.parameters, ALPHA,
                                     np.random.default_rng(seed + k))  # fmt: skip
-            asked = run.x_bar if trial.curvature else np.array(run.path[:-1])
-            if len(asked):
-                found.append(RecordedLoop(trial, run, asked, np.array(trial.slopes) + trial.curvature * asked))
-    return found
+            points = run.x_bar if trial.curvature else np.array(run.path[:-1])
+            if len(points):
+                runs.append(RecordedLoop(trial, run, points, np.array(trial.slopes) + trial.curvature * points))
+    return runs

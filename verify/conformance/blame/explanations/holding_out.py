@@ -40,11 +40,11 @@ def distance(explanation: Explanation, answers: Iterable[StageAnswer], limits: L
     """
     worst, compared = 0.0, 0
     for answer in answers:
-        said = explanation.answer(answer.probe)
-        if said is None:
+        prediction = explanation.answer(answer.probe)
+        if prediction is None:
             continue
         compared += 1
-        off, limit = np.abs(said - answer.got), allowed_to(answer, limits)
+        off, limit = np.abs(prediction - answer.got), allowed_to(answer, limits)
         deviation = np.abs(answer.got - answer.probe.expected)
         # A deviation of a few tolerances is explained by what is much nearer, not by what is within tolerance too.
         allowed = np.where(deviation > limit, np.minimum(limit, SHARE * np.max(deviation, initial=0.0)), limit)
@@ -95,9 +95,9 @@ class HeldOutTrial:
         if not left:
             return None
         left = simplest(left, [answer.probe for answer in self.answers] + self.pool, self.limits)[:LISTED]
-        said = [answer for answer in self.answers if left[0].answer(answer.probe) is not None]
-        return Blame(self.stage, tuple(left), len(said), sum(left[0].answer(a.probe) is not None for a in held),
-                     distance(left[0], said, self.limits))  # fmt: skip
+        answers = [answer for answer in self.answers if left[0].answer(answer.probe) is not None]
+        return Blame(self.stage, tuple(left), len(answers), sum(left[0].answer(a.probe) is not None for a in held),
+                     distance(left[0], answers, self.limits))  # fmt: skip
 
     def _telling(self, rivals: Sequence[Explanation]) -> list[Probe]:
         """Probes of the pool where rivals differ, from each other and from the right answer: the most telling ones."""
@@ -124,14 +124,14 @@ def _joined(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
 def _partition(probe: Probe, rivals: Sequence[Explanation], limits: Limits) -> tuple[int, ...]:
     """Which rivals answer alike, the right answer last."""
     limit, kinds, named = limits(probe), list[Vector | None](), list[int]()
-    for said in (*(rival.answer(probe) for rival in rivals), probe.expected):
+    for answer in (*(rival.answer(probe) for rival in rivals), probe.expected):
         for k, kind in enumerate(kinds):
-            if _alike(kind, said, limit):
+            if _alike(kind, answer, limit):
                 named.append(k)
                 break
         else:
             named.append(len(kinds))
-            kinds.append(said)
+            kinds.append(answer)
     return tuple(named)
 
 
@@ -142,9 +142,9 @@ def _alike(first: Vector | None, second: Vector | None, limit: Vector) -> bool:
 
 
 def _foresaw(explanation: Explanation, held: Sequence[StageAnswer], limits: Limits) -> bool:
-    said = [answer for answer in held if explanation.answer(answer.probe) is not None]
-    wrong = [a for a in said if not (np.abs(a.got - a.probe.expected) <= allowed_to(a, limits)).all()]
-    return len(said) >= FEWEST and len(wrong) >= FEWEST_WRONG and distance(explanation, said, limits) <= 1
+    answers = [answer for answer in held if explanation.answer(answer.probe) is not None]
+    wrong = [a for a in answers if not (np.abs(a.got - a.probe.expected) <= allowed_to(a, limits)).all()]
+    return len(answers) >= FEWEST and len(wrong) >= FEWEST_WRONG and distance(explanation, answers, limits) <= 1
 
 
 def simplest(found: Sequence[E], probes: Sequence[Probe], limits: Limits) -> list[E]:
@@ -152,10 +152,10 @@ def simplest(found: Sequence[E], probes: Sequence[Probe], limits: Limits) -> lis
 
     Those that answer alike to the last digits are one and the same in other words: the first of them stays.
     """
-    kept: list[E] = []
+    explanations: list[E] = []
     for e in sorted(found, key=lambda explanation: explanation.edits):
-        alike = [k for k in kept if all(_alike(k.answer(p), e.answer(p), limits(p)) for p in probes)]
+        alike = [k for k in explanations if all(_alike(k.answer(p), e.answer(p), limits(p)) for p in probes)]
         same = any(all(_alike(k.answer(p), e.answer(p), SAME + 0 * p.tolerance) for p in probes) for k in alike)
         if not same and all(k.edits == e.edits for k in alike):
-            kept.append(e)
-    return kept
+            explanations.append(e)
+    return explanations

@@ -123,8 +123,8 @@ def binding_rows(probe: Probe, setting: PartSetting) -> tuple[int, ...] | None:
     for name, change in setting.choosing.blocks:
         by = by.with_block(name, change)
     program = by.program(probe.problem.arrays, probe.x)
-    found = solved(program)
-    rows = None if found is None else clearly_held(program, found)
+    pair = solved(program)
+    rows = None if pair is None else clearly_held(program, pair)
     return None if rows is None else tuple(rows)
 
 
@@ -137,16 +137,16 @@ def part_columns(probe: Probe, setting: PartSetting = RIGHT_SETTING) -> tuple[Ve
     a, held = probe.problem.arrays, binding_rows(probe, setting)
     if held is None:
         return None
-    made, S = setting.program.program(a, probe.x), list(held)
+    program, S = setting.program.program(a, probe.x), list(held)
     changes = dict(setting.program.blocks)
     at = rebuilt(probe.x, changes.get("x", 1.0))
     Ax, b = rebuilt(a.A, changes.get("A", 1.0)) @ at, rebuilt(a.b, changes.get("b", 1.0))
     if "r" in setting.swaps:
         Ax, b = np.roll(Ax, 1), np.roll(b, 1)
-    B = rebuilt(made.B, "misread") if "B" in setting.swaps else made.B
-    in_free, in_K, in_y = (a.f_yy if place in setting.swaps else made.G for place in ("y₀", "K", "y"))
+    B = rebuilt(program.B, "misread") if "B" in setting.swaps else program.B
+    in_free, in_K, in_y = (a.f_yy if place in setting.swaps else program.G for place in ("y₀", "K", "y"))
     try:
-        free, back = -np.linalg.solve(in_free, made.q), np.linalg.solve(in_y, B.T)
+        free, back = -np.linalg.solve(in_free, program.q), np.linalg.solve(in_y, B.T)
         from_terms = np.zeros((len(a.b), 3))
         if S:
             W = B[S]

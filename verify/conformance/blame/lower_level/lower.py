@@ -95,15 +95,15 @@ class LowerProgram:
         program = self.program(problem.arrays, x)
         try:
             with np.errstate(all="ignore"):
-                found = SOLVED_BY[self.form][0](program, self.number)
+                pair = SOLVED_BY[self.form][0](program, self.number)
                 if self.where != "everywhere":
                     right = RIGHT_LOWER.program(problem.arrays, x)
-                    chosen = found if self.where == "choosing" else solved(right)
-                    rows = None if chosen is None else clearly_held(program if chosen is found else right, chosen)
-                    found = None if rows is None else holding(program if self.where == "after" else right, rows)
+                    chosen = pair if self.where == "choosing" else solved(right)
+                    rows = None if chosen is None else clearly_held(program if chosen is pair else right, chosen)
+                    pair = None if rows is None else holding(program if self.where == "after" else right, rows)
         except np.linalg.LinAlgError:
             return None
-        return found
+        return pair
 
     def changed(self, found: Pair | None, problem: Any, x: Vector) -> Pair | None:
         """What comes out of a pair that was found."""
@@ -127,11 +127,11 @@ class LowerProgram:
     @property
     def words(self) -> tuple[str, ...]:
         """Each change in words."""
-        found = [_block_words(name, change) + STANDING[self.where] for name, change in self.blocks]
-        found += [ADDED[name].format(number(value)) for name, value in self.added]
+        words = [_block_words(name, change) + STANDING[self.where] for name, change in self.blocks]
+        words += [ADDED[name].format(number(value)) for name, value in self.added]
         if self.form != "program":
-            found.append(SOLVED_BY[self.form][1].replace("{0}", number(self.number)))
-        return (*found, *(OUTPUTS[name].told(value) for name, value in self.outputs))
+            words.append(SOLVED_BY[self.form][1].replace("{0}", number(self.number)))
+        return (*words, *(OUTPUTS[name].told(value) for name, value in self.outputs))
 
     @property
     def edits(self) -> int:
@@ -154,10 +154,10 @@ def _found(program: LowerProgram, probe: Probe) -> Pair | None:
 
 @lru_cache(maxsize=20_000)
 def _answer(program: LowerProgram, probe: Probe) -> Vector | None:
-    found = program.changed(_found(replace(program, outputs=()), probe), probe.problem, probe.x)
-    if found is None:
+    pair = program.changed(_found(replace(program, outputs=()), probe), probe.problem, probe.x)
+    if pair is None:
         return None
-    answer = np.concatenate(found)
+    answer = np.concatenate(pair)
     return answer if np.isfinite(answer).all() else None
 
 

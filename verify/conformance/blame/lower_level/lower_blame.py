@@ -76,13 +76,13 @@ def _described(trial: HeldOutTrial) -> Blame:
 def _searched_programs(trial: HeldOutTrial, accuracy: float) -> Blame | None:
     """A few searches, each of them after what refuted the last."""
     for _ in range(ROUNDS):
-        asked = len(trial.answers)
-        for found in LowerSearch(trial.answers, trial.limits, accuracy).lists():
-            fitting = sharpened(trial.fit(found), trial)
+        count = len(trial.answers)
+        for programs in LowerSearch(trial.answers, trial.limits, accuracy).lists():
+            fitting = sharpened(trial.fit(programs), trial)
             blame = trial.confirm(fitting) if fitting else None
             if blame is not None:
                 return blame
-            if len(trial.answers) > asked:
+            if len(trial.answers) > count:
                 break
         else:
             break

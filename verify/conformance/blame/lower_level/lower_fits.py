@@ -89,13 +89,13 @@ class ReadOff:
             if factors is not None:
                 yield dict(zip(names, factors, strict=True))
                 return
-            found = False
+            is_solved = False
             for k, name in enumerate(further_names):
                 factors = self._solution(left, np.column_stack([terms, extra[:, k]]), holds)
                 if factors is not None:
-                    found = True
+                    is_solved = True
                     yield dict(zip((*names, name), factors, strict=True))
-            if found:
+            if is_solved:
                 return
 
     def _solution(self, left: Vector, terms: Vector, holds: float) -> list[float] | None:
@@ -116,26 +116,26 @@ def _with_rows(variant: LowerProgram, first: Factors, second: Factors, roughly: 
     for sign in (1.0, -1.0):
         factors = {name: plain(first[name]) for name in ("g_xy", "g_y")}
         factors |= {name: plain(sign * second.get(name, sign)) for name in ("A", "b")} | {"B": sign}
-        made = variant
+        program = variant
         for name, factor in factors.items():
             if factor != 1 and name not in dict(variant.blocks):
-                made = made.with_block(name, factor)
+                program = program.with_block(name, factor)
         scale = plain(sign / first["λ"]) if abs(first["λ"]) > NOTHING else 1.0
         if scale != 1:
-            made = replace(made, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", scale),))
+            program = replace(program, outputs=(("−λ", 0.0) if scale == -1 else ("λ scaled", scale),))
         added = tuple((name, plain(first[name])) for name in ("εI", "1", "f") if name in first)
-        yield from _forms(replace(made, added=added), second, plain)
+        yield from _forms(replace(program, added=added), second, plain)
 
 
-def _forms(made: LowerProgram, second: Factors, plain: Callable[[float], float]) -> Iterator[LowerProgram]:
+def _forms(program: LowerProgram, second: Factors, plain: Callable[[float], float]) -> Iterator[LowerProgram]:
     if second.get("margin"):
-        yield replace(made, added=(*made.added, ("margin", plain(second["margin"]))))
+        yield replace(program, added=(*program.added, ("margin", plain(second["margin"]))))
     elif second.get("softness"):
-        yield replace(made, form="penalty", number=plain(1 / second["softness"]))
+        yield replace(program, form="penalty", number=plain(1 / second["softness"]))
     elif second.get("μ"):
-        yield replace(made, form="barrier", number=plain(second["μ"]))
+        yield replace(program, form="barrier", number=plain(second["μ"]))
     else:
-        yield from (replace(made, form=form) for form in FORMS_TRIED)
+        yield from (replace(program, form=form) for form in FORMS_TRIED)
 
 
 def _changed(variant: LowerProgram, answer: StageAnswer) -> tuple[dict[str, Vector], Vector, Vector, Vector]:

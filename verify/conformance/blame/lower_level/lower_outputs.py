@@ -31,14 +31,14 @@ class Output:
 
     def of(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair | None:
         """The pair that comes out; ``None`` where that hangs on the last digits of what was found."""
-        made = self._plainly(pair, program, c)
+        outcome = self._plainly(pair, program, c)
         if not self.jumps:
-            return made
+            return outcome
         for by in (1 - EDGE, 1 + EDGE):
             y, lam = self._plainly((pair[0] * by, pair[1] * by), program, c)
-            if max(_apart(y, made[0]), _apart(lam, made[1])) > STEADY:
+            if max(_apart(y, outcome[0]), _apart(lam, outcome[1])) > STEADY:
                 return None
-        return made
+        return outcome
 
     def _plainly(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair:
         y, lam = pair

@@ -119,17 +119,17 @@ class LowerSearch:
 
     def halves(self, programs: Iterable[LowerProgram]) -> list[LowerProgram]:
         """Programs of which only y or only the multipliers are as answered, with what is done to the other half."""
-        found = []
+        halves = []
         for program in programs:
             for of_y in (True, False):
                 if self._fits(program, of_y):
-                    found += self._outputs(program, lam=of_y)
-        return found
+                    halves += self._outputs(program, lam=of_y)
+        return halves
 
     def _outputs(self, program: LowerProgram, *, lam: bool) -> list[LowerProgram]:
         options = [*plain_outputs(), *self._measured_outputs(program, lam=lam)]
-        made = [program, *(replace(program, outputs=(*program.outputs, output)) for output in options)]
-        return [changed for changed in made if changed != RIGHT_LOWER and self._fits(changed, None)]
+        variants = [program, *(replace(program, outputs=(*program.outputs, output)) for output in options)]
+        return [changed for changed in variants if changed != RIGHT_LOWER and self._fits(changed, None)]
 
     def _measured_outputs(
         self, program: LowerProgram, *, lam: bool, of_y: bool | None = None
@@ -153,8 +153,8 @@ class LowerSearch:
         """Numbers between those multipliers, and those relative to the largest, that follow each other in size."""
         sizes: set[float] = set()
         for answer in self.answers:
-            said = program.answer(answer.probe)
-            lam = np.zeros(0) if said is None else said[answer.probe.problem.m :]
+            prediction = program.answer(answer.probe)
+            lam = np.zeros(0) if prediction is None else prediction[answer.probe.problem.m :]
             largest = float(lam.max(initial=0.0))
             sizes |= {float(size) for size in (*lam, *(lam / largest if largest > 0 else ())) if size > 0}
         ordered = [0.5 * min(sizes, default=0.0), *sorted(sizes), 2.0 * max(sizes, default=0.0)]
@@ -166,27 +166,27 @@ class LowerSearch:
         options += [partial(_added, name) for name in ADDED]
         options += [partial(_in_form, form) for form in WITH_NUMBERS]
         without = self.off(RIGHT_LOWER, True)
-        for made in options:
+        for program_of in options:
 
-            def off(value: float, made: Callable[[float], LowerProgram] = made) -> float:
-                return self.off(made(value), True)
+            def off(value: float, program_of: Callable[[float], LowerProgram] = program_of) -> float:
+                return self.off(program_of(value), True)
 
             value = fitted(off, 1e-6, 1e6, without=without)
             if value is not None:
-                yield made(value)
+                yield program_of(value)
 
     def unfinished(self, of_y: bool | None) -> Iterator[LowerProgram]:
         """Iterations that end where the answers that are most off are, or one half of each."""
         met = zip(self._met_programs, self.answers, self.limits, strict=False)
-        asked = [(program, partial(self._is_at, answer, limit, of_y)) for program, answer, limit in met]
-        for form, number in stopped_after(asked):
+        questions = [(program, partial(self._is_at, answer, limit, of_y)) for program, answer, limit in met]
+        for form, number in stopped_after(questions):
             yield replace(RIGHT_LOWER, form=form, number=number)
 
     @cached_property
     def _met_programs(self) -> list[QuadraticProgram]:
         """Of the answers that are off most: what was to be solved."""
-        asked = (answer.probe for answer in self.answers[:MET])
-        return [RIGHT_LOWER.program(probe.problem.arrays, probe.x) for probe in asked]
+        probes = (answer.probe for answer in self.answers[:MET])
+        return [RIGHT_LOWER.program(probe.problem.arrays, probe.x) for probe in probes]
 
     def _is_at(self, answer: StageAnswer, limit: Vector, of_y: bool | None, pair: Pair) -> bool:
         return bool((self._half(answer, np.abs(np.concatenate(pair) - answer.got) - limit, of_y) <= 0).all())
@@ -194,8 +194,10 @@ class LowerSearch:
     def remade(self) -> list[LowerProgram]:
         """Multipliers changed after they were found, and y made from those."""
         options = [*plain_outputs(), *self._measured_outputs(RIGHT_LOWER, lam=True, of_y=False)]
-        made = [replace(RIGHT_LOWER, outputs=(output, ("y of λ", 0.0))) for output in options if "λ" in output[0]]
-        return [program for program in made if program.outputs[0] != program.outputs[1] and self._fits(program, None)]
+        programs = [replace(RIGHT_LOWER, outputs=(output, ("y of λ", 0.0))) for output in options if "λ" in output[0]]
+        return [
+            program for program in programs if program.outputs[0] != program.outputs[1] and self._fits(program, None)
+        ]
 
     def _half(self, answer: StageAnswer, values: Vector, of_y: bool | None) -> Vector:
         m = answer.probe.problem.m
@@ -205,20 +207,20 @@ class LowerSearch:
         """How far a program is off on a few answers, no entry counting more than any other that is far off."""
         total = 0.0
         for answer in self.answers[:count]:
-            said = program.answer(answer.probe)
-            difference = FAR + 0 * answer.got if said is None else np.abs(said - answer.got)
+            prediction = program.answer(answer.probe)
+            difference = FAR + 0 * answer.got if prediction is None else np.abs(prediction - answer.got)
             total += float(np.minimum(self._half(answer, difference, of_y), FAR).sum())
         return total
 
     def _fits(self, program: LowerProgram, of_y: bool | None) -> bool:
         compared, told, off = 0, 0, 0
         for answer, limit in zip(self.answers, self.limits, strict=True):
-            said, is_off = program.answer(answer.probe), not answer.excess <= 1
+            prediction, is_off = program.answer(answer.probe), not answer.excess <= 1
             off += is_off
-            if said is None:
+            if prediction is None:
                 continue
             compared += 1
             told += is_off
-            if not (self._half(answer, np.abs(said - answer.got) - limit, of_y) <= 0).all():
+            if not (self._half(answer, np.abs(prediction - answer.got) - limit, of_y) <= 0).all():
                 return False
         return 2 * compared >= len(self.answers) and 2 * told >= off

@@ -55,23 +55,25 @@ def partly_given(trial: HeldOutTrial, seen: Sequence[StageAnswer], accuracy: flo
         not given that were not judged.
     """
     drawn = [answer for answer in trial.answers if not any(answer is one for one in seen)]
-    found = list(dict.fromkeys(chain(*_lists(drawn, trial.limits, accuracy))))
-    found = [one for one in found if _tally(one, [*drawn, *seen], trial.limits).is_most]
-    asked = [probe for probe in trial.pool if probe in drawn_problems()][:HELD_OUT]
-    if not found or len(asked) < FEWEST:
+    rivals = list(dict.fromkeys(chain(*_lists(drawn, trial.limits, accuracy))))
+    rivals = [one for one in rivals if _tally(one, [*drawn, *seen], trial.limits).is_most]
+    probes = [probe for probe in trial.pool if probe in drawn_problems()][:HELD_OUT]
+    if not rivals or len(probes) < FEWEST:
         return None
-    held = trial.ask(asked)
-    kept = [one for one in found if (t := _tally(one, held, trial.limits)).is_most and len(t.given) >= FEWEST]
-    if not kept:
+    held = trial.ask(probes)
+    programs = [one for one in rivals if (t := _tally(one, held, trial.limits)).is_most and len(t.given) >= FEWEST]
+    if not programs:
         return None
     everything = [*seen, *drawn, *held]
-    best = max(len(_tally(one, everything, trial.limits).given) for one in kept)
-    kept = [one for one in kept if len(_tally(one, everything, trial.limits).given) == best]
-    kept = simplest(kept, [answer.probe for answer in everything], trial.limits)[:LISTED]
-    tally = _tally(kept[0], everything, trial.limits)
+    best = max(len(_tally(one, everything, trial.limits).given) for one in programs)
+    programs = [one for one in programs if len(_tally(one, everything, trial.limits).given) == best]
+    programs = simplest(programs, [answer.probe for answer in everything], trial.limits)[:LISTED]
+    tally = _tally(programs[0], everything, trial.limits)
     left = tuple(a for a in tally.missed if not any(a is one for one in seen))
-    apart = max(_off(kept[0], answer, trial.limits) for answer in tally.given)
-    return Blame(trial.stage, tuple(kept), best, len(_tally(kept[0], held, trial.limits).given), apart, left=left)
+    apart = max(_off(programs[0], answer, trial.limits) for answer in tally.given)
+    return Blame(
+        trial.stage, tuple(programs), best, len(_tally(programs[0], held, trial.limits).given), apart, left=left
+    )
 
 
 def _lists(drawn: Sequence[StageAnswer], limits: Limits, accuracy: float) -> Iterator[Sequence[Explanation]]:
@@ -98,7 +100,7 @@ def _is_off(answer: StageAnswer, limits: Limits) -> bool:
 
 
 def _off(explanation: Explanation, answer: StageAnswer, limits: Limits) -> float:
-    said = explanation.answer(answer.probe)
-    if said is None or not np.isfinite(said).all():
+    prediction = explanation.answer(answer.probe)
+    if prediction is None or not np.isfinite(prediction).all():
         return float("inf")
-    return float(np.max(np.abs(said - answer.got) / allowed_to(answer, limits), initial=0.0))
+    return float(np.max(np.abs(prediction - answer.got) / allowed_to(answer, limits), initial=0.0))

@@ -36,50 +36,52 @@ def sharpened(found: Sequence[LowerProgram | ByParts], trial: HeldOutTrial) -> l
     return [told for one in found if (told := _sharpened(one, trial)) is not None]
 
 
-def _sharpened(found: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgram | ByParts | None:
-    at = _threshold(found)
-    if at is None or not isinstance(found, LowerProgram):
-        return found
-    low, high = (found.outputs[at][1] * by for by in (1 / REACH, REACH))
+def _sharpened(program: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgram | ByParts | None:
+    at = _threshold(program)
+    if at is None or not isinstance(program, LowerProgram):
+        return program
+    low, high = (program.outputs[at][1] * by for by in (1 / REACH, REACH))
     for _ in range(ROUNDS):
-        ends = _ends(found, at, trial, (low, high))
+        ends = _ends(program, at, trial, (low, high))
         if ends is None:
             return None
         low, high = ends
-        found = _with(found, at, plainest_between(low, high))
+        program = _with(program, at, plainest_between(low, high))
         if high <= NARROW * low:
             break
         between = np.geomspace(low, high, ROWS + 2)[1:-1]
-        asked = ladder(f"{ASKED}-{low!r}-{high!r}", [TOP, *between, *(TOP * between[between < 1])])
-        trial.pool.append(asked)
-        if not trial.ask([asked]):
+        question = ladder(f"{ASKED}-{low!r}-{high!r}", [TOP, *between, *(TOP * between[between < 1])])
+        trial.pool.append(question)
+        if not trial.ask([question]):
             break
-    return found if distance(found, trial.answers, trial.limits) <= 1 else None
+    return program if distance(program, trial.answers, trial.limits) <= 1 else None
 
 
-def _threshold(found: LowerProgram | ByParts) -> int | None:
+def _threshold(program: LowerProgram | ByParts) -> int | None:
     """Which of the changes of what comes out has a measured number at which it jumps."""
-    outputs = found.outputs if isinstance(found, LowerProgram) else ()
+    outputs = program.outputs if isinstance(program, LowerProgram) else ()
     return next((i for i, (name, _) in enumerate(outputs) if OUTPUTS[name].jumps and not OUTPUTS[name].numbers), None)
 
 
-def _with(found: LowerProgram, at: int, value: float) -> LowerProgram:
-    outputs = [*found.outputs]
+def _with(program: LowerProgram, at: int, value: float) -> LowerProgram:
+    outputs = [*program.outputs]
     outputs[at] = (outputs[at][0], value)
-    return replace(found, outputs=tuple(outputs))
+    return replace(program, outputs=tuple(outputs))
 
 
-def _ends(found: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float]) -> tuple[float, float] | None:
+def _ends(
+    program: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float]
+) -> tuple[float, float] | None:
     """The smallest and the largest number that give every answer, within what earlier answers left."""
     ladders = [answer for answer in trial.answers if answer.probe.id.startswith(f"lower-level/{ASKED}")]
 
     def suits(value: float) -> bool:
-        told = _with(found, at, value)
+        told = _with(program, at, value)
         # At one of the multipliers that were asked for nothing is said.
         says = all(told.answer(answer.probe) is not None for answer in ladders)
         return says and distance(told, trial.answers, trial.limits) <= 1
 
-    tried: Vector = np.array([found.outputs[at][1], *np.geomspace(*within, TRIED)])
+    tried: Vector = np.array([program.outputs[at][1], *np.geomspace(*within, TRIED)])
     start = next((float(value) for value in tried if suits(float(value))), None)
     if start is None:
         return None

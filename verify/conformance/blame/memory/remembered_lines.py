@@ -102,9 +102,9 @@ def _estimate(probe: Probe, player: RememberingLines, space: Space) -> Vector:
         given = {"y_star": pair["y_star"], "lam": pair["lam"]} | given
     if "rho" not in given:
         more = {"ramp_constant": float(call.parameters.ramp_constant), "eps_lam": float(call.parameters.lam_width)}
-        made = Player().run("widths", space | more)
-        made["h"] = player.line("oracle", "h_star", space | given)
-        given["rho"] = use("made.rho", player.run("activation", made | {"lam": given["lam"]})["rho"])
+        widths = Player().run("widths", space | more)
+        widths["h"] = player.line("oracle", "h_star", space | given)
+        given["rho"] = use("made.rho", player.run("activation", widths | {"lam": given["lam"]})["rho"])
     if "y_penalty" not in given:
         given["y_penalty"] = use("made.y", _minimiser(probe, use, given))
     return np.asarray(player.line("line_6", "estimate", space | given))

@@ -203,8 +203,8 @@ class TakenOver:
         assert self.memory is not None  # made with the sequence
         if self.keeping in BY_CALL:
             self.memory.call = tuple(one.question.told.get(name) for name in self.keeping.split())
-        right, made = right_play(one.question.probe), played(one.question.probe, self.memory.use)
-        return None if right is None or made is None else one.own + (made - right)
+        right, with_memory = right_play(one.question.probe), played(one.question.probe, self.memory.use)
+        return None if right is None or with_memory is None else one.own + (with_memory - right)
 
 
 @lru_cache(maxsize=512)
@@ -218,7 +218,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
     if sum(not one.is_near(one.own, CLEAR) for one in walked) < FEWEST:
         return []
-    found, known = [], walked[0].question.told
+    rules, known = [], walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
         if (keeping == "right before" and spot.places <= NUMBERS) or (
             keeping in BY_CALL and not known.keys() >= {*keeping.split()}
@@ -228,8 +228,8 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):
-            found.append(rule)
-    return found
+            rules.append(rule)
+    return rules
 
 
 @kept_by_reading(4)

@@ -48,7 +48,7 @@ def explain_state(stages: StageCalls, renew: Renew | None = None, off: Container
         One entry a stage whose answers depend on earlier calls, without explanations where they do so in no way known
         here; none for stages that answer at random or always alike.
     """
-    found = []
+    blames = []
     for stage in PROBED:
         if not stages.offers(stage):
             continue
@@ -62,8 +62,8 @@ def explain_state(stages: StageCalls, renew: Renew | None = None, off: Container
                 blame = explain_by_values(stage, renew)
         except (SubjectFaultError, MissingCapabilityError):
             continue
-        found += [blame] if blame is not None else []
-    return (*found, *explain_runs_in_a_row(stages, renew))
+        blames += [blame] if blame is not None else []
+    return (*blames, *explain_runs_in_a_row(stages, renew))
 
 
 def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
@@ -83,12 +83,12 @@ def follows(stage: Probed, rule: StateRule, renew: Renew) -> bool:
         if answer is None:
             return False
         own.append((answer, np.zeros(1)))
-    asked = [_asked(known, k, answer, own, alone) for k, answer in zip(order, got, strict=True)]
-    return rule.fits(asked) and not all(one.stands_alone for one in asked)
+    states = [_asked(known, k, answer, own, alone) for k, answer in zip(order, got, strict=True)]
+    return rule.fits(states) and not all(one.stands_alone for one in states)
 
 
-def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Walks) -> Blame | None:
-    known, walk, fresh = asked
+def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, walks: Walks) -> Blame | None:
+    known, walk, fresh = walks
     with renew() if renew is not None else nullcontext(stages) as copy:
         got = [_one(copy, known, k) for k in walk]
         own = _alone((known, walk), got, renew)
@@ -110,15 +110,15 @@ def _of_stage(stage: Probed, stages: StageCalls, renew: Renew | None, asked: Wal
             return Blame(stage, (), described=_shown(walked, again))
         later = [*fresh, *walk]
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
-    kept = [rule for rule in rules if rule.fits(whole, len(walked))]
+    explanations = [rule for rule in rules if rule.fits(whole, len(walked))]
     # That the call before matters is said only where nothing more particular is.
-    kept = [rule for rule in kept if rule.predict is not after_the_same] or kept
-    kept = [rule for rule in kept if rule.parts == min(other.parts for other in kept)]
+    explanations = [rule for rule in explanations if rule.predict is not after_the_same] or explanations
+    explanations = [rule for rule in explanations if rule.parts == min(other.parts for other in explanations)]
     off = [float(np.abs(one.got - one.question.probe.expected).max(initial=0.0)) for one in whole]
     effect = max(off) if stage == "hypergradient" else None
-    if not kept:
+    if not explanations:
         return Blame(stage, (), effect=effect, described=_shown(walked, whole[len(walked) :]))
-    named = [_with_replay(rule, whole) for rule in kept[:RIVALS]]
+    named = [_with_replay(rule, whole) for rule in explanations[:RIVALS]]
     return Blame(stage, named, len(whole), len(later), 0.0, effect)
 
 
@@ -147,12 +147,14 @@ def explain_by_values(stage: Stage, renew: Renew) -> Blame | None:
         if not rules:
             return None
         whole = [*walked, *(_asked(known, k, _one(copy, known, k), own, alone) for k in later)]
-    kept = [rule for rule in rules if rule.fits(whole, len(walked))]
-    if not kept:
+    explanations = [rule for rule in rules if rule.fits(whole, len(walked))]
+    if not explanations:
         return None
     off = [float(np.abs(one.got - one.question.probe.expected).max(initial=0.0)) for one in whole]
     effect = max(off) if stage == "hypergradient" else None
-    return Blame(stage, [_with_replay(rule, whole) for rule in kept[:RIVALS]], len(whole), len(later), 0.0, effect)
+    return Blame(
+        stage, [_with_replay(rule, whole) for rule in explanations[:RIVALS]], len(whole), len(later), 0.0, effect
+    )
 
 
 def _one(stages: StageCalls, known: Sequence[Question], k: int) -> Vector:
@@ -178,9 +180,9 @@ def _alone(
         return [(one.probe.expected, one.probe.tolerance) for one in known]
     count, exact = len(known), np.zeros(1)
     ways = []
-    for asked in (range(count)[::-1], [1, 0, *range(2, count)]):
+    for permutation in (range(count)[::-1], [1, 0, *range(2, count)]):
         with renew() as other:
-            ways.append({k: known[k].probe.ask(other) for k in asked})
+            ways.append({k: known[k].probe.ask(other) for k in permutation})
     if all(same(answer, way[k % count]) for way in ways for k, answer in zip(order, got, strict=True)):
         return [(ways[0][k], exact) for k in range(count)]
     own = []
@@ -196,12 +198,12 @@ def _alone(
 
 
 def _repeats(
-    walked: Sequence[AskedState], asked: tuple[Sequence[Question], Sequence[int]], renew: Renew | None
+    walked: Sequence[AskedState], sequence: tuple[Sequence[Question], Sequence[int]], renew: Renew | None
 ) -> bool:
     """Whether the same calls get the same answers again, so that it is the past and not chance that tells."""
     if renew is None:
         return False
-    known, walk = asked
+    known, walk = sequence
     with renew() as again:
         return all(same(one.got, _one(again, known, k)) for one, k in zip(walked, walk, strict=True))
 
@@ -222,5 +224,5 @@ def _with_replay(rule: StateRule, whole: Sequence[AskedState]) -> StateRule:
 
 def _alone_shows(rule: StateRule, before: AskedState, last: AskedState) -> bool:
     """Whether, by the rule, one call before is enough for this answer."""
-    made = rule.predict([before, last], 1)
-    return (last.is_near(made) if rule.near else last.is_like(made)) and made is not last.got
+    prediction = rule.predict([before, last], 1)
+    return (last.is_near(prediction) if rule.near else last.is_like(prediction)) and prediction is not last.got

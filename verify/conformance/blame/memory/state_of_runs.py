@@ -41,11 +41,11 @@ LINKS: tuple[tuple[str, Link], ...] = (
 
 def _linked(runs: Sequence[RecordedLoop], link: Link) -> float:
     """How far consecutive runs are from being linked; infinite where they need not be."""
-    found = [link(a, b) for a, b in pairwise(runs) if len(a.trial.x0) == len(b.trial.x0)]
+    distances = [link(a, b) for a, b in pairwise(runs) if len(a.trial.x0) == len(b.trial.x0)]
     still = any(float(np.ptp(one.run.path, axis=0).max()) <= SAME_POINT for one in runs)
-    if still or not found or min(away for _, away in found) <= SAME_POINT:
+    if still or not distances or min(away for _, away in distances) <= SAME_POINT:
         return math.inf
-    return max(off for off, _ in found) / SAME_POINT
+    return max(off for off, _ in distances) / SAME_POINT
 
 
 def explain_runs_in_a_row(stages: StageCalls, renew: Renew | None) -> tuple[Blame, ...]:
@@ -60,6 +60,6 @@ def explain_runs_in_a_row(stages: StageCalls, renew: Renew | None) -> tuple[Blam
     except (SubjectFaultError, MissingCapabilityError):
         return ()
     rules = [LoopRule("first step", words, 1, partial(_linked, link=link)) for words, link in links]
-    kept = [rule for rule in rules if rule.predicts(fresh)]
+    confirmed = [rule for rule in rules if rule.predicts(fresh)]
     effect = max((link(*pair)[1] for _, link in links for pair in pairwise(runs)), default=0.0)
-    return (Blame("optimise", kept, len(runs) + len(fresh), len(fresh), 0.0, effect),) if kept else ()
+    return (Blame("optimise", confirmed, len(runs) + len(fresh), len(fresh), 0.0, effect),) if confirmed else ()

@@ -44,10 +44,10 @@ class Question:
             return {"h": probe.h.tobytes(), "lam": _bytes(call.lam), "sizes": (len(probe.h),),
                     "widths": (probe.h_width, call.parameters.lam_width)}  # fmt: skip
         sizes = (probe.problem.n, probe.problem.m, probe.problem.p)
-        found: dict[str, Any] = {"problem": str(probe.problem.to_dict()), "x": probe.x.tobytes(), "sizes": sizes}
+        values: dict[str, Any] = {"problem": str(probe.problem.to_dict()), "x": probe.x.tobytes(), "sizes": sizes}
         if probe.stage != "lower_level":
-            found |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
-        return found
+            values |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
+        return values
 
     def part(self, name: str) -> Any:
         """One of its attributes, or its x as a memory may have shortened it; ``None`` of what it does not have."""
@@ -140,8 +140,8 @@ def near_questions(stage: Stage) -> tuple[Question, ...]:
     some = [place for place in (places["here"], places["other"], *near) if place.has_one_pair]
     if stage == "lower_level":
         return tuple(Question(lower_level_probe(place)) for place in some)
-    asked = [chain_probe(place, 0.05, FROM_SCRATCH, "state") for place in some]
-    return tuple(Question(probe) for probe in (*asked, chain_probe(places["here"], 0.02, FROM_SCRATCH, "state")))
+    probes = [chain_probe(place, 0.05, FROM_SCRATCH, "state") for place in some]
+    return tuple(Question(probe) for probe in (*probes, chain_probe(places["here"], 0.02, FROM_SCRATCH, "state")))
 
 
 FAR = (Fraction(0), Fraction(2), Fraction(-3), Fraction(1), Fraction(-1, 2))

@@ -118,8 +118,8 @@ class StateRule:
     def _gives(self, sequence: Sequence[AskedState], i: int) -> bool:
         if not sequence[i].got.size:
             return True
-        made = self.predict(sequence, i)
-        return sequence[i].is_near(made) if self.near else sequence[i].is_like(made)
+        prediction = self.predict(sequence, i)
+        return sequence[i].is_near(prediction) if self.near else sequence[i].is_like(prediction)
 
 
 def same(first: Vector, second: Vector) -> bool:
@@ -145,8 +145,8 @@ def _with_pair_from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[
 
 
 def _on_pair_of(one: AskedState, other: AskedState | None) -> Vector | None:
-    made = None if other is None else one.alone.with_pair_of(one.question, other.question)
-    return one.own if made is None else made
+    answer = None if other is None else one.alone.with_pair_of(one.question, other.question)
+    return one.own if answer is None else answer
 
 
 def _before(sequence: Sequence[AskedState], i: int) -> AskedState | None:
@@ -247,9 +247,9 @@ def _share(walked: Sequence[AskedState], answered: bool) -> float | None:
 
 def _growth(walked: Sequence[AskedState], grows: bool) -> float | None:
     """What is added with every call, the same in all of them."""
-    made = np.concatenate([i * (one.own if grows else np.ones_like(one.own)) for i, one in enumerate(walked)])
+    basis = np.concatenate([i * (one.own if grows else np.ones_like(one.own)) for i, one in enumerate(walked)])
     off = np.concatenate([one.got - one.own for one in walked])
-    step = float(made @ off / max(float(made @ made), 1e-300))
+    step = float(basis @ off / max(float(basis @ basis), 1e-300))
     return step if math.isfinite(step) and abs(step) > 1e-15 else None
 
 

@@ -40,10 +40,12 @@ def warm_rules(stage: Stage, walked: Sequence[AskedState]) -> Iterator[StateRule
     """
     if stage not in ("lower_level", "hypergradient") or sum(not one.stands_alone for one in walked) < FEWEST:
         return
-    for owner, asked, anew in product(OWNERS, ASKED, (True, False)):
+    for owner, condition, anew in product(OWNERS, ASKED, (True, False)):
         first = "found" if anew else "of the first call"
-        words = f"the rows {first} for {OWNERS[owner]} are held again at another x {ASKED[asked]}; else it is solved"
-        yield StateRule(f"{words} anew", WarmRows(owner, asked, anew), parts=1, near=True)
+        words = (
+            f"the rows {first} for {OWNERS[owner]} are held again at another x {ASKED[condition]}; else it is solved"
+        )
+        yield StateRule(f"{words} anew", WarmRows(owner, condition, anew), parts=1, near=True)
 
 
 @dataclass(eq=False)
@@ -75,8 +77,8 @@ class WarmRows:
         again = None if rows is None or max(rows, default=0) >= len(program.r) else holding(program, rows)
         if again is not None and self._passes(program, again):
             return _answer(one, again)
-        found = RIGHT_LOWER.found(probe.problem, probe.x)
-        held = None if found is None else clearly_held(program, found)
+        pair = RIGHT_LOWER.found(probe.problem, probe.x)
+        held = None if pair is None else clearly_held(program, pair)
         if held is not None and (self.anew or rows is None):
             self.kept[key] = held
         return one.own

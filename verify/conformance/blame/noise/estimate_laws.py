@@ -106,7 +106,7 @@ class SizeLaw:
 
 def size_laws(drawn: Sequence[DrawnSpot], right_alpha: float, right_number: float | None) -> list[tuple[int, SizeLaw]]:
     """Laws that fit, with their edits, those with the fewest; ``right_number`` is the number of no edit, if any is."""
-    found: list[tuple[int, SizeLaw]] = []
+    laws: list[tuple[int, SizeLaw]] = []
     logs = np.log([one.variance for one in drawn])
     errors = np.array([one.log_error for one in drawn])
     for batch, alpha, power in product(BATCHES, (0, -2, -4, -1, 1, 2, 4, -3, 3), (1.0, 0.5, 2.0, 0.0)):
@@ -122,9 +122,9 @@ def size_laws(drawn: Sequence[DrawnSpot], right_alpha: float, right_number: floa
             number, error / 2, power, alpha, batch)  # fmt: skip
         if law.excess(drawn) <= 1:
             edits = (not usual) + (alpha != right_alpha) + (power != 1.0) + bool(batch.words)
-            found.append((edits, law))
-    fewest = min((edits for edits, _ in found), default=0)
-    return [(edits, law) for edits, law in found if edits == fewest]
+            laws.append((edits, law))
+    fewest = min((edits for edits, _ in laws), default=0)
+    return [(edits, law) for edits, law in laws if edits == fewest]
 
 
 def in_words(law: SizeLaw, whose: str) -> str:
@@ -277,8 +277,8 @@ def multiple_of(drawn: Sequence[DrawnSpot]) -> Multiple | None:
     along = sum(w * float(one.centre @ one.shift) for w, one in zip(weights, drawn, strict=True))
     number, error = 1 + along / squares, squares**-0.5
     near = [Multiple(value, 0.0) for value in WRITTEN if abs(value - number) <= CLEARLY * error]
-    found = (law for law in (*near, Multiple(number, error)) if law.excess(drawn) <= 1)
-    return next(found, None)
+    laws = (law for law in (*near, Multiple(number, error)) if law.excess(drawn) <= 1)
+    return next(laws, None)
 
 
 def of_mean(drawn: Sequence[DrawnSpot]) -> list[NoiseRule]:

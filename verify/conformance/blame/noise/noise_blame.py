@@ -65,7 +65,7 @@ def explain_noise(
         noise.
     """
     off = sampled is not None and distance(sampled.signature, sampled.law) > 1
-    found: list[Blame] = []
+    blames: list[Blame] = []
     of_draws: Blame | None = None
     with suppress(SubjectFaultError, MissingCapabilityError):
         is_known = knows_the_stage(stages, is_explained=is_explained)
@@ -73,12 +73,12 @@ def explain_noise(
         if of_draws is not None and of_draws.explanations:
             return (of_draws,)
         if is_known and (off or sampled is None):
-            found = [*_explained(stages)]
-            if not found and off and offers(stages.subject, "hypergradient_samples"):
-                found = [*_small_shift(stages)]
-    if not found and (off or of_draws is not None):
-        found = [of_draws or Blame("samples", ())]
-    return tuple(sorted(found, key=lambda blame: -(blame.effect or 0.0)))
+            blames = [*_explained(stages)]
+            if not blames and off and offers(stages.subject, "hypergradient_samples"):
+                blames = [*_small_shift(stages)]
+    if not blames and (off or of_draws is not None):
+        blames = [of_draws or Blame("samples", ())]
+    return tuple(sorted(blames, key=lambda blame: -(blame.effect or 0.0)))
 
 
 def _explained(stages: StageCalls) -> Iterator[Blame]:
@@ -89,10 +89,10 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
         if any("added up" in explanation.sentence for explanation in means.explanations):
             return
     still = any(one.variance == 0 for one in f)
-    found = [] if still else patterns(stages)
-    if found:
-        yield Blame("samples", found, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)
-    if any(rule.blurs_size for rule in found):
+    rules = [] if still else patterns(stages)
+    if rules:
+        yield Blame("samples", rules, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)
+    if any(rule.blurs_size for rule in rules):
         return
     named: set[Source] = set()
     searches: tuple[
@@ -138,12 +138,12 @@ def _confirmed(
     exactly = EXACTLY if offers(stages.subject, "hypergradient_samples") else usual
     counted = (*COUNTED_F, *COUNTED_G)
     fresh = [spot.draw(stages, exactly if spot in counted else usual, stream=7) for spot in spots]
-    kept = [rule for rule in rules if rule.predicts(fresh)][:RIVALS]
-    if not kept:
+    laws = [rule for rule in rules if rule.predicts(fresh)][:RIVALS]
+    if not laws:
         return None
     new = sum(len(one.rows) for one in fresh)
     effect = max(max(_size(one), float(np.abs(one.shift).max())) for one in drawn)
-    return Blame("samples", kept, new + sum(len(one.rows) for one in drawn), new, kept[0].excess(fresh), effect)
+    return Blame("samples", laws, new + sum(len(one.rows) for one in drawn), new, laws[0].excess(fresh), effect)
 
 
 def _size(one: DrawnSpot) -> float:

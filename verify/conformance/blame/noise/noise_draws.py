@@ -134,8 +134,8 @@ def _added(model: Model, slot: str, term: NoiseTerm | None) -> str:
     right = RIGHT_TERMS.get((model, slot))
     if right is None:
         return "nothing" if term is None else f"{term.words}, which does not belong there"
-    said = f"no noise of {slot}" if term is None else term.words
-    return f"{said} where {right.words} belongs"
+    words = f"no noise of {slot}" if term is None else term.words
+    return f"{words} where {right.words} belongs"
 
 
 def ask_call(stages: StageCalls, seed: int, model: Model) -> tuple[NoisyCall, Vector]:
@@ -154,19 +154,19 @@ def explain_draws(stages: StageCalls) -> Blame | None:
     """
     if not stages.use_draws:
         return None
-    asked = {model: rows for model in MODELS if (rows := _asked(stages, FIRST, model))}
-    choices = {model: _formulas(model, rows) for model, rows in asked.items()}
+    by_model = {model: rows for model in MODELS if (rows := _asked(stages, FIRST, model))}
+    choices = {model: _formulas(model, rows) for model, rows in by_model.items()}
     if all([] in formulas for formulas in choices.values()):
         return None
-    effect = max(float(np.abs(got - sum(at.right.values())).max()) for rows in asked.values() for at, got in rows)
-    found = [NoiseFormula(tuple(chain(*chosen))) for chosen in product(*choices.values())]
-    if not found:
+    effect = max(float(np.abs(got - sum(at.right.values())).max()) for rows in by_model.values() for at, got in rows)
+    candidates = [NoiseFormula(tuple(chain(*chosen))) for chosen in product(*choices.values())]
+    if not candidates:
         return Blame("samples", effect=effect)
-    later = [row for model in asked for row in _asked(stages, LATER, model)]
-    kept = [formula for formula in found if all(_gives(formula, at, got) for at, got in later)]
-    kept = sorted(kept, key=_plainness)[:RIVALS]
-    agrees = sum(map(len, asked.values())) + len(later)
-    return Blame("samples", kept, agrees, len(later), 0.0, effect) if kept else Blame("samples", effect=effect)
+    later = [row for model in by_model for row in _asked(stages, LATER, model)]
+    rivals = [formula for formula in candidates if all(_gives(formula, at, got) for at, got in later)]
+    rivals = sorted(rivals, key=_plainness)[:RIVALS]
+    agrees = sum(map(len, by_model.values())) + len(later)
+    return Blame("samples", rivals, agrees, len(later), 0.0, effect) if rivals else Blame("samples", effect=effect)
 
 
 def _asked(stages: StageCalls, seeds: Sequence[int], model: Model) -> list[tuple[NoisyCall, Vector]]:
@@ -199,19 +199,19 @@ def _formulas(model: Model, rows: Sequence[tuple[NoisyCall, Vector]]) -> list[Re
         return [[]]
     if not all(np.isfinite(got).all() for _, got in rows):
         return []
-    found: list[Replaced] = []
+    changes: list[Replaced] = []
     slots = ("f", "g") if model == "matrix" else ("f",)
     for slot in slots:
         others = [other for other in slots if other != slot]
         rest = left(*others)
         terms: Sequence[NoiseTerm | None] = [None] if _is_zero(calls, rest) else single_terms(calls, rest)
-        found += [[(model, slot, term)] for term in terms if term != RIGHT_TERMS[model, slot]]
-    found += [[(model, "more", term)] for term in single_terms(calls, left("f", "g"))] if not found else []
-    if not found:
-        found = [[(model, "f", one), (model, "g", two)] for one, two in _both(calls, left())]
-    if not found and _is_zero(calls, left()):
-        found = [[(model, slot, None) for slot in slots]]
-    return found
+        changes += [[(model, slot, term)] for term in terms if term != RIGHT_TERMS[model, slot]]
+    changes += [[(model, "more", term)] for term in single_terms(calls, left("f", "g"))] if not changes else []
+    if not changes:
+        changes = [[(model, "f", one), (model, "g", two)] for one, two in _both(calls, left())]
+    if not changes and _is_zero(calls, left()):
+        changes = [[(model, slot, None) for slot in slots]]
+    return changes
 
 
 def _is_zero(calls: Sequence[NoisyCall], rest: Sequence[Vector]) -> bool:
@@ -233,7 +233,7 @@ def _both(calls: Sequence[NoisyCall], rest: Sequence[Vector]) -> Iterator[tuple[
 
 def _two_multiples(at: NoisyCall, rest: Vector, one: str, two: str) -> Vector | None:
     matrix = np.column_stack([at.vectors[one], at.vectors[two]])
-    found, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=None)
-    numbers: Vector = np.asarray(found, dtype=np.float64)
+    solution, _, rank, _ = np.linalg.lstsq(matrix, rest, rcond=None)
+    numbers: Vector = np.asarray(solution, dtype=np.float64)
     off = float(np.abs(matrix @ numbers - rest).max())
     return numbers if rank == 2 and off <= 10 * allowance(at) + SAME * float(np.abs(rest).max()) else None

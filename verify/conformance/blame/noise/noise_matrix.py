@@ -70,14 +70,14 @@ class MatrixSpot(Spot):
 
 def matrix_spots(source: Source, seeds: Sequence[int], counts: Sequence[int] = ()) -> tuple[MatrixSpot, ...]:
     """One a seed, with that seed's scales, alpha and N_g, or with ``counts`` in turn for N_g."""
-    found = []
+    spots = []
     for k, seed in enumerate(seeds):
         call, noise = drawn_call(seed, "matrix").call, drawn_call(seed, "matrix").problem.noise
         own: Any = noise.sigma_f if source == "f" else noise.sigma_g
         scales = (own, 0 * own) if source == "f" else (0 * own, own)
         N_g = counts[k % len(counts)] if counts else call.parameters.N_g
-        found.append(MatrixSpot(call.alpha, *scales, N_g, seed=seed))
-    return tuple(found)
+        spots.append(MatrixSpot(call.alpha, *scales, N_g, seed=seed))
+    return tuple(spots)
 
 
 @dataclass(frozen=True)

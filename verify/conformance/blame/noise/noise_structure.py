@@ -93,11 +93,11 @@ def _matched(drawn: DrawnSpot, kind: str, sign: int) -> str:
 
 def _undone(drawn: DrawnSpot) -> str:
     rows = np.round(standardised(drawn), 6)
-    found = {tuple(row) for row in rows + 0.0}
-    undone = sum(tuple(row) in found for row in -rows + 0.0)
+    distinct = {tuple(row) for row in rows + 0.0}
+    undone = sum(tuple(row) in distinct for row in -rows + 0.0)
     return (
         f"{undone} of {len(drawn.rows)} are undone by another"
-        if len(found) > 2 and undone > MOST * len(drawn.rows)
+        if len(distinct) > 2 and undone > MOST * len(drawn.rows)
         else ""
     )
 
@@ -235,6 +235,6 @@ def patterns(stages: StageCalls) -> list[PatternRule]:
     for rule in PATTERNS:
         words = rule.shown(stages, BOTH, 0)
         if words:
-            said = replace(rule, sentence=f"{rule.sentence} ({words})")
-            return [said] if rule.shown(stages, HELD_OUT_F[0], 1) else []
+            shown_rule = replace(rule, sentence=f"{rule.sentence} ({words})")
+            return [shown_rule] if rule.shown(stages, HELD_OUT_F[0], 1) else []
     return []

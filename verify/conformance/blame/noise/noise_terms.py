@@ -35,29 +35,29 @@ class NoisyCall:
         call, x = self.probe.call, self.probe.x
         y: Any = call.y_penalty
         y_star: Any = call.y_star
-        found = {
+        points = {
             "(x,ỹ)": np.concatenate([x, y]), "ỹ−ỹ*": y - y_star, "x": x, "ỹ": y, "ỹ*": y_star,
             "(x,ỹ*)": np.concatenate([x, y_star]), "ỹ+ỹ*": y + y_star, "(ỹ,ỹ*)": np.concatenate([y, y_star]),
             "ỹ, its entries shifted by one,−ỹ*": np.roll(y, 1) - y_star,
             "ỹ−ỹ*, its entries shifted by one,": y - np.roll(y_star, 1),
         }  # fmt: skip
         for factor, word in ((2.0, "2"), (0.5, "½")):
-            found |= {
+            points |= {
                 f"{word}ỹ−ỹ*": factor * y - y_star, f"ỹ−{word}ỹ*": y - factor * y_star,
                 f"({word}x,ỹ)": np.concatenate([factor * x, y]), f"(x,{word}ỹ)": np.concatenate([x, factor * y]),
             }  # fmt: skip
-        return found
+        return points
 
     @cached_property
     def sizes(self) -> dict[str, float]:
         """Numbers that scales may be multiplied by, in words; all positive but where a point is 0."""
-        found = {"": 1.0}
+        sizes = {"": 1.0}
         for word, v in self.points.items():
-            found[f"‖{word}‖"] = float(np.linalg.norm(v))
+            sizes[f"‖{word}‖"] = float(np.linalg.norm(v))
         for word, v in self.points.items():
-            found[f"‖{word}‖₁"] = float(np.abs(v).sum())
-            found[f"‖{word}‖_max"] = float(np.abs(v).max())
-        return found
+            sizes[f"‖{word}‖₁"] = float(np.abs(v).sum())
+            sizes[f"‖{word}‖_max"] = float(np.abs(v).max())
+        return sizes
 
     @cached_property
     def scales(self) -> tuple[float, float, float, float]:
@@ -68,11 +68,11 @@ class NoisyCall:
     @cached_property
     def vectors(self) -> dict[str, Vector]:
         """What is added in a component: sums over samples, and things that are not random; in words, shape (n,)."""
-        found: dict[str, Vector] = {}
+        vectors: dict[str, Vector] = {}
         draws: Any = self.probe.call.draws
         for source in ("f", "g"):
             z = np.asarray(draws[f"{source}_x"], dtype=np.float64)
-            found |= {
+            vectors |= {
                 f"Σz_{source}": z.sum(axis=0), f"z_{source} of the first sample": z[0],
                 f"z_{source} of the last sample": z[-1], f"Σz_{source} without the last sample": z[:-1].sum(axis=0),
                 f"the mean of the first two z_{source}": z[:2].mean(axis=0),
@@ -82,7 +82,7 @@ class NoisyCall:
                 f"1/Σz_{source}": 1 / np.where(z.sum(axis=0) == 0, np.inf, z.sum(axis=0)),
             }  # fmt: skip
         n = len(self.probe.x)
-        return found | {"1 in every component": np.ones(n), "the estimate without noise": self.quiet}
+        return vectors | {"1 in every component": np.ones(n), "the estimate without noise": self.quiet}
 
     @cached_property
     def right(self) -> dict[str, Vector]:
@@ -154,12 +154,12 @@ RIGHT_TERMS: Mapping[tuple[str, str], NoiseTerm | None] = {
 
 def single_terms(calls: Sequence[NoisyCall], left: Sequence[Vector]) -> list[NoiseTerm]:
     """Terms that alone give what is left in every call; ``left`` is not zero everywhere."""
-    found: list[NoiseTerm] = []
+    terms: list[NoiseTerm] = []
     for vector in calls[0].vectors:
         numbers = [_multiple(call.vectors[vector], rest, call) for call, rest in zip(calls, left, strict=True)]
         if all(number is not None for number in numbers):
-            found += monomials(calls, np.array(numbers, dtype=np.float64), vector)
-    return found
+            terms += monomials(calls, np.array(numbers, dtype=np.float64), vector)
+    return terms
 
 
 def monomials(calls: Sequence[NoisyCall], numbers: Vector, vector: str) -> list[NoiseTerm]:
@@ -168,7 +168,7 @@ def monomials(calls: Sequence[NoisyCall], numbers: Vector, vector: str) -> list[
     if not (signs[0] and (signs == signs[0]).all()):
         return []
     scales, logs = np.log([call.scales for call in calls]), np.log(np.abs(numbers))
-    found = []
+    terms = []
     for more in MORE:
         columns = [np.ones(len(calls)), *scales.T[:3], np.log([call.scales[3] + more for call in calls])]
         for size in calls[0].sizes:
@@ -187,9 +187,9 @@ def monomials(calls: Sequence[NoisyCall], numbers: Vector, vector: str) -> list[
                 continue
             number = float(signs[0] * np.exp(level.mean()))
             of = tuple(float(power) for power in powers[:4])
-            found.append(NoiseTerm(_written(number), (of[0], of[1], of[2], of[3]), vector, size,
+            terms.append(NoiseTerm(_written(number), (of[0], of[1], of[2], of[3]), vector, size,
                                    float(powers[4]) if size else 1.0, more))  # fmt: skip
-    return found
+    return terms
 
 
 def _written(number: float) -> float:

@@ -52,24 +52,24 @@ def spelt_sum(space: Space, edit: SumEdit) -> str:
     if units and not added:
         return f"{name} = the right one without {' and without '.join(_signed(*unit) for unit in units)}"
     if len(edit.dropped) == len(RIGHT_PARTS[space]):
-        made = " ".join(f"{sign} {text}" for sign, text in added).removeprefix("+ ")
-        return f"{name} = {made}, with nothing of the right one"
+        formula = " ".join(f"{sign} {text}" for sign, text in added).removeprefix("+ ")
+        return f"{name} = {formula}, with nothing of the right one"
     less = [("−" if sign == "+" else "+", text) for sign, text in units]
     return f"{name} = the right one {' '.join(f'{sign} {text}' for sign, text in (*less, *added))}"
 
 
 def sentence_of(space: Space, exchanged: Sequence[tuple[str, str]], edit: SumEdit, changed: str | None) -> str:
     """The sentence of an edited stage; pairs are what is exchanged and in which group, empty for everywhere."""
-    said = []
+    clauses = []
     if edit.edits:
-        said.append(spelt_sum(space, edit))
+        clauses.append(spelt_sum(space, edit))
     if exchanged:
-        start = f"{SUM_NAMES[space]} = the right one with " if not said else "and with "
-        said.append(start + exchanged_words(space, exchanged))
+        start = f"{SUM_NAMES[space]} = the right one with " if not clauses else "and with "
+        clauses.append(start + exchanged_words(space, exchanged))
     if changed is not None:
-        answer = "what comes of it" if said else ANSWER_NAMES[space]
-        said.append(f"it answers {changed.format(answer)}")
-    return "; ".join(said)
+        answer = "what comes of it" if clauses else ANSWER_NAMES[space]
+        clauses.append(f"it answers {changed.format(answer)}")
+    return "; ".join(clauses)
 
 
 def exchanged_words(space: Space, exchanged: Sequence[tuple[str, str]]) -> str:

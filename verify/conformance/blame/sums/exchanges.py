@@ -37,8 +37,8 @@ class Exchange:
         """What :attr:`change` makes of a point, made there once."""
         if self not in c.table:
             c.table[self] = self.change(c)
-        made: CallPoint | None = c.table[self]
-        return made
+        point: CallPoint | None = c.table[self]
+        return point
 
 
 @dataclass(frozen=True)

@@ -109,14 +109,14 @@ def _all_handed() -> Iterator[HandedRows]:
 def measured_widths(off: Callable[[HandedRows], float]) -> Iterator[HandedRows]:
     """Widths with a number that is measured: where a call with them is off least, ``off`` saying how far."""
     without = off(HandedRows("what it should be"))
-    for made in (*_h_widths(), *_lam_widths()):
+    for rows_of in (*_h_widths(), *_lam_widths()):
 
-        def off_with(value: float, made: Callable[[float], HandedRows] = made) -> float:
-            return off(made(value))
+        def off_with(value: float, rows_of: Callable[[float], HandedRows] = rows_of) -> float:
+            return off(rows_of(value))
 
         number = fitted(off_with, *REACH, without=without)
         if number is not None:
-            yield made(number)
+            yield rows_of(number)
 
 
 REACH = (1e-8, 1e3)

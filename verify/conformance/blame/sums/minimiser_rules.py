@@ -152,8 +152,8 @@ def cut_values(seen: Sequence[Seen]) -> Iterator[AnswerChange]:
     low, high = 0.0, 1.0
     for c, _, got in seen:
         U, sizes, V = np.linalg.svd(hessian_of(c))
-        kept = c.y_star - np.cumsum(V.T * (U.T @ _gradient(c) / sizes), axis=1).T
-        there = np.flatnonzero((np.abs(kept - got) <= 1e-10 + 1e-8 * np.abs(got)).all(axis=1))
+        solutions = c.y_star - np.cumsum(V.T * (U.T @ _gradient(c) / sizes), axis=1).T
+        there = np.flatnonzero((np.abs(solutions - got) <= 1e-10 + 1e-8 * np.abs(got)).all(axis=1))
         if not len(there):
             return
         shares = np.append(sizes / sizes[0], 0.0)

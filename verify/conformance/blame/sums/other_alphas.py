@@ -33,9 +33,9 @@ def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vecto
             return float(np.divide(left, sizes).max())
 
         factor = fitted(off, *REACH, without=1.0, enough=FOUND)
-        found = OtherAlpha(factor or 1.0, power)
-        if factor is not None and found not in (OtherAlpha(1, 1), *USUAL_ALPHAS) and off(factor) <= FOUND:
-            yield found
+        alpha = OtherAlpha(factor or 1.0, power)
+        if factor is not None and alpha not in (OtherAlpha(1, 1), *USUAL_ALPHAS) and off(factor) <= FOUND:
+            yield alpha
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _asked_with(alpha: OtherAlpha, probe: Probe) -> Vector | None:
     if c is None and probe.call.draws is not None:
         return None
     other = replace(probe, call=replace(probe.call, alpha=alpha.of(probe.call.alpha)))
-    right, there = (play(asked, {}) for asked in (probe, other))
+    right, there = (play(question, {}) for question in (probe, other))
     if right is None or there is None:
         return None
     noise = 0.0 if c is None else alpha(c).noise_x - c.noise_x

@@ -53,8 +53,8 @@ RIGHT_PARTS = _RightParts()
 def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector:
     """The right formula's value, noise included, without the summands of the given numbers."""
     size = len(c.x) if space == "x" else len(c.y)
-    kept = (part.at(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
-    return sum(kept, c.noise_x if space == "x" else np.zeros(size))
+    values = (part.at(c) for j, part in enumerate(RIGHT_PARTS[space]) if j not in dropped)
+    return sum(values, c.noise_x if space == "x" else np.zeros(size))
 
 
 def summed_sizes(space: Space, c: CallPoint) -> Vector:

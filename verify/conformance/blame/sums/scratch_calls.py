@@ -63,13 +63,13 @@ def scratch_edits(answers: Sequence[StageAnswer], asker: Asker) -> tuple[LineEdi
     answers = sorted(answers, key=lambda answer: -answer.excess)
     levels = (_singles(), _sums_of_line_6([{}], asker), _sums_of_line_6(_own_weights(), asker), _pairs(answers))
     for level in levels:
-        found = [stages for stages in level if _gives(stages, answers)]
-        if not found:
+        fitting = [stages for stages in level if _gives(stages, answers)]
+        if not fitting:
             continue
         held = list(_asked(asker, HELD_OUT))
-        kept = [stages for stages in found if held and _gives(stages, held)]
-        first = kept[0] if kept else {}
-        if first and all(_are_alike(first, other, held) for other in kept[1:]):
+        rivals = [stages for stages in fitting if held and _gives(stages, held)]
+        first = rivals[0] if rivals else {}
+        if first and all(_are_alike(first, other, held) for other in rivals[1:]):
             return first, held
     return None
 
@@ -101,16 +101,16 @@ def _own_weights() -> Iterator[LineEdits]:
 def _sums_of_line_6(inner: Iterable[LineEdits], asker: Asker) -> Iterator[LineEdits]:
     """Edited stages with the cheapest edits of line 6 that give what is left where they are put right."""
     search = StageSearch("x", asker, line_6_question)
-    asked, found = list(_asked(asker, SEARCHED)), dict[bytes, list[EditedStage]]()
+    answers, edits = list(_asked(asker, SEARCHED)), dict[bytes, list[EditedStage]]()
     for stages in inner:
-        witnesses = list(filter(None, (_at_line_6(answer, stages) for answer in asked)))
-        if len(witnesses) < len(asked) or len(asked) <= LOOKED_AT:
+        witnesses = list(filter(None, (_at_line_6(answer, stages) for answer in answers)))
+        if len(witnesses) < len(answers) or len(answers) <= LOOKED_AT:
             continue
         # Most edits of weights are alike where rows are clear of the ramps.
         alike = b"".join(np.round(w.point.rho, 9).tobytes() for w in witnesses)
-        if alike not in found:
-            found[alike] = search.single(witnesses)
-        yield from ({**stages, "hypergradient": edit} for edit in found[alike])
+        if alike not in edits:
+            edits[alike] = search.single(witnesses)
+        yield from ({**stages, "hypergradient": edit} for edit in edits[alike])
 
 
 def _at_line_6(answer: StageAnswer, stages: LineEdits) -> Witness | None:
@@ -138,7 +138,7 @@ def _pairs(answers: Sequence[StageAnswer]) -> Iterator[LineEdits]:
             pairs = (
                 (line.answer(probe) if probe is not None else None, a) for probe, a in zip(there, few, strict=True)
             )
-            if all(_is(said, answer) for said, answer in pairs):
+            if all(_is(prediction, answer) for prediction, answer in pairs):
                 yield {"penalty_minimiser": solve, "hypergradient": line}
 
 
@@ -149,11 +149,13 @@ def _given(probe: Probe, stages: LineEdits) -> Probe | None:
     return recorded.probes[0] if recorded.probes else None
 
 
-def _is(said: Vector | None, answer: StageAnswer) -> bool:
-    if said is None or not np.isfinite(said).all():
+def _is(prediction: Vector | None, answer: StageAnswer) -> bool:
+    if prediction is None or not np.isfinite(prediction).all():
         return False
-    size = np.abs(said).max(initial=0.0) + np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max()
-    return bool((np.abs(said - answer.got) <= EXACTLY * (size + EXACTLY)).all())
+    size = (
+        np.abs(prediction).max(initial=0.0) + np.abs(answer.got).max(initial=0.0) + np.abs(answer.probe.expected).max()
+    )
+    return bool((np.abs(prediction - answer.got) <= EXACTLY * (size + EXACTLY)).all())
 
 
 def _gives(stages: Mapping[str, Explanation], answers: Sequence[StageAnswer]) -> bool:

@@ -72,12 +72,12 @@ class SumEdit:
     def units(self) -> list[tuple[str, tuple[int, ...]]]:
         """What is dropped: whole groups as one, with the group's name, else single summands with none."""
         parts = RIGHT_PARTS[self.space]
-        found: list[tuple[str, tuple[int, ...]]] = []
+        units: list[tuple[str, tuple[int, ...]]] = []
         for group in dict.fromkeys(part.group for part in parts):
             whole = tuple(j for j, part in enumerate(parts) if part.group == group)
             here = tuple(j for j in whole if j in self.dropped)
-            found += [(group, whole)] if here == whole else [("", (j,)) for j in here]
-        return found
+            units += [(group, whole)] if here == whole else [("", (j,)) for j in here]
+        return units
 
     @property
     def cost(self) -> float:
@@ -140,7 +140,7 @@ class Sheet:
     @cached_property
     def columns(self) -> tuple[list[BasisTerm], FloatArray]:
         """Terms that exist at all points, are zero not everywhere and differ from each other; and values (N, L)."""
-        kept, rows, seen = [], [], set[bytes]()
+        terms, rows, seen = [], [], set[bytes]()
         for term in basis(self.space):
             row = self._joined(term.value)
             if row is None:
@@ -151,9 +151,9 @@ class Sheet:
             key = np.round(row / row[np.abs(row) > 1e-3 * top][0], 9).tobytes()
             if key not in seen:
                 seen.add(key)
-                kept.append(term)
+                terms.append(term)
                 rows.append(row)
-        return kept, np.array(rows).reshape(len(rows), len(self.got))
+        return terms, np.array(rows).reshape(len(rows), len(self.got))
 
     @cached_property
     def weights(self) -> Vector:
@@ -163,8 +163,8 @@ class Sheet:
 
     def target(self, dropped: Sequence[int]) -> Vector:
         """What the added summands must come to."""
-        kept = [j for j in range(len(self.parts)) if j not in dropped]
-        return np.asarray(self.got - self.offset - self.parts[kept].sum(axis=0))
+        indices = [j for j in range(len(self.parts)) if j not in dropped]
+        return np.asarray(self.got - self.offset - self.parts[indices].sum(axis=0))
 
     def misfit(self, edit: SumEdit) -> float:
         """Largest difference of a sum from the values, in tolerances."""
@@ -194,12 +194,12 @@ def drops(space: Space, *, pairs: bool) -> list[tuple[int, ...]]:
         tuple(j for j, part in enumerate(parts) if part.group == g) for g in dict.fromkeys(p.group for p in parts)
     ]
     single: list[tuple[int, ...]] = [*((j,) for j in range(len(parts))), *groups]
-    found = [(), *single]
+    subsets = [(), *single]
     if pairs:
-        found += [tuple(sorted({*a, *b})) for i, a in enumerate(single) for b in single[:i]]
+        subsets += [tuple(sorted({*a, *b})) for i, a in enumerate(single) for b in single[:i]]
         if space == "x":
-            found.append(tuple(range(len(parts))))
-    return list(dict.fromkeys(found))
+            subsets.append(tuple(range(len(parts))))
+    return list(dict.fromkeys(subsets))
 
 
 def plain_drops(sheet: Sheet) -> Iterator[SumEdit]:
@@ -262,25 +262,25 @@ def paired_sums(sheet: Sheet, dropped_sets: Iterable[tuple[int, ...]]) -> Iterat
 def _usual(sheet: Sheet) -> tuple[list[tuple[BasisTerm, Power]], FloatArray]:
     """The most usual terms with the most usual factors, as columns of length 1."""
     terms, rows = sheet.columns
-    found = [
+    picks = [
         (term.cost + power.cost, i, k)
         for i, term in enumerate(terms) for k, power in enumerate(powers())
         if term.cost + power.cost <= USUAL
     ]  # fmt: skip
-    found = sorted(found)[:MOST_COLUMNS]
-    made = np.array([rows[i] * sheet.factors[k] * sheet.weights for _, i, k in found]).reshape(len(found), len(sheet))
-    lengths = np.linalg.norm(made, axis=1, keepdims=True)
-    return [(terms[i], powers()[k]) for _, i, k in found], made / np.where(lengths > 0, lengths, 1.0)
+    picks = sorted(picks)[:MOST_COLUMNS]
+    matrix = np.array([rows[i] * sheet.factors[k] * sheet.weights for _, i, k in picks]).reshape(len(picks), len(sheet))
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return [(terms[i], powers()[k]) for _, i, k in picks], matrix / np.where(lengths > 0, lengths, 1.0)
 
 
 def _closely(sheet: Sheet, dropped: tuple[int, ...], wanted: Sequence[tuple[BasisTerm, Power]]) -> SumEdit | None:
     """The sum with best coefficients, simple ones where they do, if it gives every value."""
-    made = []
+    columns = []
     for term, power in wanted:
         values = [term.value(c) for c in sheet.points]
         factor = sheet.factors[powers().index(power)]
-        made.append(np.concatenate(values) * factor)  # type: ignore[arg-type]  # columns exist at every point
-    matrix = (np.array(made) * sheet.weights).T
+        columns.append(np.concatenate(values) * factor)  # type: ignore[arg-type]  # columns exist at every point
+    matrix = (np.array(columns) * sheet.weights).T
     size = np.linalg.norm(matrix, axis=0)
     solved = np.linalg.lstsq(matrix / size, sheet.target(dropped) * sheet.weights, rcond=None)[0] / size
     free = tuple(Added(float(c), power, term, simple=False) for c, (term, power) in zip(solved, wanted, strict=True))

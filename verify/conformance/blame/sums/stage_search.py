@@ -93,8 +93,8 @@ def _unsolved(edit: EditedStage, witness: Witness) -> float:
     if left is None or not np.isfinite(left).all():
         return np.inf
     size = summed_sizes("y", at)
-    asked = ANY_PROGRAM.stop * (edit.moved(witness.point).alpha if tol is None else tol)
-    return float(np.linalg.norm(left) / (asked + ROUNDING * np.linalg.norm(size)))
+    limit = ANY_PROGRAM.stop * (edit.moved(witness.point).alpha if tol is None else tol)
+    return float(np.linalg.norm(left) / (limit + ROUNDING * np.linalg.norm(size)))
 
 
 @dataclass
@@ -117,13 +117,13 @@ class StageSearch:
 
     def put(self, probes: Iterable[Probe]) -> list[Witness]:
         """The same for probes of other kinds."""
-        found = []
+        witnesses = []
         for probe in probes:
             got = self.ask(probe)
             witness = None if got is None else witness_of(probe, got, self.accuracy)
             if witness is not None:
-                found.append(witness)
-        return found
+                witnesses.append(witness)
+        return witnesses
 
     def sheet(self, witnesses: Sequence[Witness], offset: EditedStage | None = None) -> Sheet:
         """Answers as values of sums; in the space of y the gradients at the answers, which are zero."""
@@ -154,12 +154,12 @@ class StageSearch:
 
     def single(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
         """Single edits that give every answer."""
-        found = [edit for edit in self._unsummed(witnesses) if explained(edit, witnesses)]
+        edits = [edit for edit in self._unsummed(witnesses) if explained(edit, witnesses)]
         sheet = self.sheet(witnesses)
         sums = [*plain_drops(sheet), *single_sums(sheet, drops(self.space, pairs=False))]
         sums += single_sums(sheet, [tuple(range(len(RIGHT_PARTS["x"])))]) if self.space == "x" else []
-        found += self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
-        return _by_cost(found)
+        edits += self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
+        return _by_cost(edits)
 
     def _unsummed(self, witnesses: Sequence[Witness]) -> Iterator[EditedStage]:
         """Changes of the answer and exchanges, anywhere or in one group."""
@@ -174,7 +174,7 @@ class StageSearch:
         some = witnesses[:3]
         at = [w.point if self.space == "x" else w.answered for w in some]
         sums = [w.got if self.space == "x" else np.zeros(len(w.got)) for w in some]
-        alphas = [found.exchange for found in other_alphas(self.space, at, sums)]
+        alphas = [alpha.exchange for alpha in other_alphas(self.space, at, sums)]
         for group in ("", "f", "g", "penalty"):
             for exchange in (*exchanges(), *(alphas if not group else ())):
                 edit = EditedStage(self.space, (ScopedExchange(exchange, group),), nothing)
@@ -199,69 +199,69 @@ class StageSearch:
     def by_groups(self, witnesses: Sequence[Witness], seeds: Sequence[int]) -> list[EditedStage]:
         """Edits group by group, each found where the others vanish, that together give every answer."""
         order: tuple[Part, ...] = PARTS if self.space == "x" else ("g", "f", "penalty")
-        found: dict[Part, list[EditedStage]] = {}
+        edits: dict[Part, list[EditedStage]] = {}
         lower = EditedStage(self.space, summed=SumEdit(self.space))
         for part in order:
-            asked = self.gather(seeds, part)
-            if len(asked) < 2:
+            group_witnesses = self.gather(seeds, part)
+            if len(group_witnesses) < 2:
                 return []
             base = lower if self.space == "y" else EditedStage(self.space, summed=SumEdit(self.space))
-            found[part] = self._of_group(part, asked, base)[:PER_GROUP]
-            if not found[part]:
+            edits[part] = self._of_group(part, group_witnesses, base)[:PER_GROUP]
+            if not edits[part]:
                 return []
             if self.space == "y":
-                lower = joined([lower, found[part][0]])
-        whole = (joined(choice) for choice in product(*found.values()))
+                lower = joined([lower, edits[part][0]])
+        whole = (joined(choice) for choice in product(*edits.values()))
         return self._checked(whole, witnesses)
 
-    def _of_group(self, part: Part, asked: Sequence[Witness], base: EditedStage) -> list[EditedStage]:
+    def _of_group(self, part: Part, witnesses: Sequence[Witness], base: EditedStage) -> list[EditedStage]:
         """Edits of one group beside those of ``base``; an empty one if nothing is wrong with it."""
         space = self.space
         nothing = EditedStage(space, summed=SumEdit(space))
-        if explained(base, asked):
+        if explained(base, witnesses):
             return [nothing]
-        sheet = self.sheet(asked, base)
+        sheet = self.sheet(witnesses, base)
         here = (part, "dual") if part == "penalty" else (part,)
         members = [j for j, p in enumerate(RIGHT_PARTS[space]) if p.group in here]
         subsets = [s for s in drops(space, pairs=True) if set(s) <= set(members)]
-        found: list[EditedStage] = []
+        edits: list[EditedStage] = []
         for sums in (plain_drops(sheet), single_sums(sheet, subsets)):
-            found += (EditedStage(space, summed=s) for s in sums)
+            edits += (EditedStage(space, summed=s) for s in sums)
         for exchange in exchanges():
             edit = EditedStage(space, (ScopedExchange(exchange, part),), SumEdit(space))
-            if explained(joined([base, edit]), asked):
-                found.append(edit)
-        if not found:
-            found += (EditedStage(space, summed=s) for s in paired_sums(sheet, subsets[:9]))
-        return [edit for edit in _by_cost(found) if explained(joined([base, edit]), asked)]
+            if explained(joined([base, edit]), witnesses):
+                edits.append(edit)
+        if not edits:
+            edits += (EditedStage(space, summed=s) for s in paired_sums(sheet, subsets[:9]))
+        return [edit for edit in _by_cost(edits) if explained(joined([base, edit]), witnesses)]
 
     def pairs(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
         """Two edits of whatever kind that together give every answer."""
-        found = self._changed_after(witnesses)
-        if not found:
+        edits = self._changed_after(witnesses)
+        if not edits:
             sheet = self.sheet(witnesses)
             sums = paired_sums(sheet, drops(self.space, pairs=False)[:9])
-            found = self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
-        if not found:
-            found = self._two_exchanges(witnesses)
-        return _by_cost(found)
+            edits = self._checked((EditedStage(self.space, summed=s) for s in sums), witnesses)
+        if not edits:
+            edits = self._two_exchanges(witnesses)
+        return _by_cost(edits)
 
     def _two_exchanges(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
         some = exchanges()[:PAIRED_EXCHANGES]
-        found = []
+        edits = []
         for i, one in enumerate(some):
             for two in some[:i]:
                 edit = EditedStage(self.space, (ScopedExchange(two), ScopedExchange(one)), SumEdit(self.space))
                 if (self.space == "x" or self._vanishes(edit, witnesses[:1])) and explained(edit, witnesses):
-                    found.append(edit)
-        return found
+                    edits.append(edit)
+        return edits
 
     def _changed_after(self, witnesses: Sequence[Witness]) -> list[EditedStage]:
         """An exchange or a dropped summand, and then a change of the answer that needs no number."""
         inner = [EditedStage(self.space, (ScopedExchange(e),), SumEdit(self.space)) for e in exchanges()]
         inner += [EditedStage(self.space, summed=SumEdit(self.space, d)) for d in drops(self.space, pairs=False)[1:]]
         changes = [*FIXED, *(RULES if self.space == "y" else ())]
-        first, found = witnesses[0], []
+        first, edits = witnesses[0], []
         near = 1e-9 + 1e-6 * np.abs(first.got)
         for edit in inner:
             plain = edit.beside(first.point, first.probe.expected)
@@ -270,8 +270,8 @@ class StageSearch:
             for change in changes:
                 if (np.abs(change.change(plain, first.point) - first.got) <= near).all():
                     whole = EditedStage(self.space, edit.exchanged, edit.summed, change)
-                    found += [whole] if explained(whole, witnesses) else []
-        return found
+                    edits += [whole] if explained(whole, witnesses) else []
+        return edits
 
 
 @dataclass(frozen=True)
@@ -286,17 +286,17 @@ class Further:
 
     def answer(self, seed: int) -> Seen | None:
         """What the subject makes of it."""
-        found = self.search.gather([seed])
-        return found[0].seen if found else None
+        witnesses = self.search.gather([seed])
+        return witnesses[0].seen if witnesses else None
 
 
 def joined(edits: Iterable[EditedStage]) -> EditedStage:
     """All edits at once; a summand that several of them add is added once."""
-    kept = list(edits)
-    exchanged = tuple(dict.fromkeys(e for edit in kept for e in edit.exchanged))
-    dropped = tuple(sorted({j for edit in kept for j in edit.summed.dropped}))
-    added = tuple(dict.fromkeys(a for edit in kept for a in edit.summed.added))
-    return EditedStage(kept[0].space, exchanged, SumEdit(kept[0].space, dropped, added))
+    stages = list(edits)
+    exchanged = tuple(dict.fromkeys(e for edit in stages for e in edit.exchanged))
+    dropped = tuple(sorted({j for edit in stages for j in edit.summed.dropped}))
+    added = tuple(dict.fromkeys(a for edit in stages for a in edit.summed.added))
+    return EditedStage(stages[0].space, exchanged, SumEdit(stages[0].space, dropped, added))
 
 
 def _by_cost(edits: Iterable[EditedStage]) -> list[EditedStage]:

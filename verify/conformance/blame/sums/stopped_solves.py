@@ -203,12 +203,12 @@ class More(Protocol):
 def _narrowed(kind: str, start: str, rule: str, met: list[Met], more: More) -> float | None:
     """The number of a rule, after questions at which it would show; ``None`` where the rule is refuted."""
     for _ in range(ASKED):
-        found = ends(met, rule)
-        if found is None:
+        bounds = ends(met, rule)
+        if bounds is None:
             return None
-        if found[1] <= SHARP * found[0]:
+        if bounds[1] <= SHARP * bounds[0]:
             break
-        seed = _telling(kind, start, rule, found, more)
+        seed = _telling(kind, start, rule, bounds, more)
         answered = None if seed is None else more.answer(seed)
         if answered is None:
             break

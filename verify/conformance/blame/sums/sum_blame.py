@@ -98,15 +98,15 @@ def explain_sum(
         # Iterations that end too soon may have used up what was to be asked while they were looked for.
         search = replace(search, ask=Asker(stages, CONFIRMING))
         held = held or search.gather(LATER)
-        kept = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
+        explanations = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
         # Noise tells explanations apart, but may be wrong itself.
-        kept = [edit for edit in kept if explained(edit, noisy)] or kept
-        kept = told_apart(search, kept)
-        if kept and held:
-            first = kept[0]
+        explanations = [edit for edit in explanations if explained(edit, noisy)] or explanations
+        explanations = told_apart(search, explanations)
+        if explanations and held:
+            first = explanations[0]
             agreeing = [*base, *held, *before]
             return replace(
-                blame, explanations=tuple(kept), agrees=len(agreeing), held_out=len(held),
+                blame, explanations=tuple(explanations), agrees=len(agreeing), held_out=len(held),
                 apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
             )  # fmt: skip
     return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
@@ -131,25 +131,25 @@ def says_nothing(witnesses: Sequence[Witness]) -> bool:
 
 def told_apart(search: StageSearch, edits: Sequence[EditedStage]) -> list[EditedStage]:
     """Those that further probes leave, asked where they differ; of those that nowhere differ the likeliest."""
-    kept: list[EditedStage] = []
+    rivals: list[EditedStage] = []
     for edit in edits:
-        same = next((i for i, other in enumerate(kept) if _differing(search, edit, other) is None), None)
+        same = next((i for i, other in enumerate(rivals) if _differing(search, edit, other) is None), None)
         if same is None:
-            kept.append(edit)
+            rivals.append(edit)
         else:
-            kept[same] = both_ways(kept[same], edit)
-    while len(kept) > 1:
-        seed = _differing(search, kept[0], kept[1])
+            rivals[same] = both_ways(rivals[same], edit)
+    while len(rivals) > 1:
+        seed = _differing(search, rivals[0], rivals[1])
         witnesses = [] if seed is None else search.gather([seed])
         if search.is_noisy and seed is not None and seed % 10 == 0:
             witnesses = search.put([noisy_question(seed)])
         if not witnesses:
             break
-        left = [edit for edit in kept if explained(edit, witnesses)]
-        if len(left) == len(kept):
+        left = [edit for edit in rivals if explained(edit, witnesses)]
+        if len(left) == len(rivals):
             break
-        kept = left
-    return kept
+        rivals = left
+    return rivals
 
 
 def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:

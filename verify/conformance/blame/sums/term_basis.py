@@ -101,8 +101,8 @@ def _all_terms(space: Space) -> Iterator[BasisTerm]:
                     weights = tuple(TERMS["weights"]) if _WEIGHED[matrix] else ("ρ", "")
                 for weight in weights:
                     more = TERMS["weights"][weight].cost if weight is not None else 0.0
-                    made = _product(space, kind, matrix, vector, weight or None)
-                    yield BasisTerm(_spelt(matrix, vector, weight or None), 0.1 + dear_here + cost + more, made)
+                    value = _product(space, kind, matrix, vector, weight or None)
+                    yield BasisTerm(_spelt(matrix, vector, weight or None), 0.1 + dear_here + cost + more, value)
 
 
 def composites(space: Space) -> Iterator[BasisTerm]:
@@ -130,14 +130,14 @@ HIGHEST = 8
 def powers() -> tuple[Power, ...]:
     """Factors in front of terms, the most usual ones first."""
     usual = {0: "", -2: "α₁", -4: "α₂", 1: "α"}
-    found = []
+    factors = []
     for k in sorted(range(-HIGHEST, HIGHEST + 1), key=lambda k: (k not in usual, abs(k))):
         name = usual.get(k, f"α{str(k).translate(DIGITS)}")
-        found.append(Power(name, 0.0 if k in usual else 0.1, _alpha_to(k, 0)))
+        factors.append(Power(name, 0.0 if k in usual else 0.1, _alpha_to(k, 0)))
     for k in (0, -2, -4):
-        found.append(Power("N_g" + (f"·{usual[k]}" if usual[k] else ""), 0.2, _alpha_to(k, 1)))
-        found.append(Power((usual[k] or "1") + "/N_g", 0.2, _alpha_to(k, -1)))
-    return tuple(found)
+        factors.append(Power("N_g" + (f"·{usual[k]}" if usual[k] else ""), 0.2, _alpha_to(k, 1)))
+        factors.append(Power((usual[k] or "1") + "/N_g", 0.2, _alpha_to(k, -1)))
+    return tuple(factors)
 
 
 def _alpha_to(k: int, samples: int) -> Callable[[CallPoint], float]:

@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     # One thread a process: small systems lose time on more, and results must not depend on how many there are.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    found, left_out = drawn(seed, options.mistakes, options.pairs)
-    outcomes = list(measured(seed, found, options.jobs))
+    mistakes, left_out = drawn(seed, options.mistakes, options.pairs)
+    outcomes = list(measured(seed, mistakes, options.jobs))
     text = "\n".join(page(seed, outcomes, left_out)) + "\n"
     if options.out is not None:
         Path(options.out).write_text(text, encoding="utf-8")
@@ -80,20 +80,20 @@ def _count(text: str) -> int:
 
 def drawn(seed: int, singles: int, pairs: int) -> tuple[list[tuple[int, Mistake]], int]:
     """Single mistakes, no two alike, then pairs, each with its number; and the draws left out: they change nothing."""
-    found: list[tuple[int, Mistake]] = []
+    mistakes: list[tuple[int, Mistake]] = []
     known: set[str] = set()
     left_out = 0
     for number in itertools.count():
-        if len(found) == singles:
+        if len(mistakes) == singles:
             break
         mistake, skipped = draws((seed, 0, number), 1)
         if mistake.sentence not in known:
             known.add(mistake.sentence)
             left_out += skipped
-            found.append((number, mistake))
+            mistakes.append((number, mistake))
         if number > MOST_DRAWS * singles:
             raise InvalidInputError("mistakes", "must not be more than there are", singles)
-    return [*found, *((number, draws((seed, 1, number), 2)[0]) for number in range(pairs))], left_out
+    return [*mistakes, *((number, draws((seed, 1, number), 2)[0]) for number in range(pairs))], left_out
 
 
 def measured(seed: int, found: Sequence[tuple[int, Mistake]], jobs: int) -> Iterator[NamingOutcome]:

@@ -76,17 +76,17 @@ class Unheld:
         edits = tuple(self.mistake.edits[i] for i in kept)
         return self.mistake.model_copy(update={"edits": edits}).subject()
 
-    def _made(self, what: str, kept: Kept, make: Callable[[PlainMethod], Any]) -> Any:
-        if (what, kept) not in self.made:
-            self.made[what, kept] = make(self.subject(kept))
-        return self.made[what, kept]
+    def _made(self, what: str, part: Kept, make: Callable[[PlainMethod], Any]) -> Any:
+        if (what, part) not in self.made:
+            self.made[what, part] = make(self.subject(part))
+        return self.made[what, part]
 
     def answers(self, kept: Kept) -> dict[str, Vector | None]:
         """Answers by probe. All stages are asked, one after another: some answers depend on what came before."""
 
         def make(subject: PlainMethod) -> dict[str, Vector | None]:
-            found = answered(subject, self.unseen.probes)
-            return {probe.id: got for probe, got in zip(self.unseen.probes, found, strict=True)}
+            vectors = answered(subject, self.unseen.probes)
+            return {probe.id: got for probe, got in zip(self.unseen.probes, vectors, strict=True)}
 
         answers: dict[str, Vector | None] = self._made("answers", kept, make)
         return answers
@@ -119,9 +119,9 @@ def unheld_runs(subject: Any) -> tuple[outer.RecordedLoop, ...]:
 def unheld_draws(subject: Any) -> tuple[tuple[DrawnSpot, ...], ...]:
     """Four spots for each kind of additive noise, then some of matrix noise of f and of g."""
     spots = [(f, g, N_g) for f, g in ((EIGHTH, NONE), (NONE, EIGHTH), (EIGHTH, EIGHTH)) for N_g in (1, 2, 5, 8)]
-    found = [Spot(0.09, f, g, N_g).draw(StageCalls(subject), stream=STREAM) for f, g, N_g in spots]
+    additive = [Spot(0.09, f, g, N_g).draw(StageCalls(subject), stream=STREAM) for f, g, N_g in spots]
     matrices = ([spot.draw(StageCalls(subject), stream=STREAM) for spot in matrix_spots(s, UNHELD)] for s in SOURCES)
-    return (*(tuple(found[k : k + 4]) for k in range(0, len(found), 4)), *map(tuple, matrices))
+    return (*(tuple(additive[k : k + 4]) for k in range(0, len(additive), 4)), *map(tuple, matrices))
 
 
 @dataclass(frozen=True)
@@ -170,9 +170,9 @@ def describes(unheld: Unheld, stage: Stage, explanation: Explanation) -> frozens
     if not edits:
         return frozenset()
     if isinstance(explanation, StateRule):
-        return _needed(unheld, edits, lambda kept: _remembers(explanation, _in_a_row(unheld, stage, kept)))
+        return _needed(unheld, edits, lambda part: _remembers(explanation, _in_a_row(unheld, stage, part)))
     if stage == "optimise":
-        return frozenset() if predicts is None else _needed(unheld, edits, lambda kept: predicts(unheld.runs(kept)))
+        return frozenset() if predicts is None else _needed(unheld, edits, lambda part: predicts(unheld.runs(part)))
     if stage == "samples" and predicts is not None:
         kinds = (_needed(unheld, edits, partial(_drawn_so, unheld, predicts, kind)) for kind in range(5))
         return frozenset().union(*kinds)
@@ -187,8 +187,8 @@ def _needed(unheld: Unheld, edits: Kept, is_true: Callable[[Kept], bool]) -> fro
     return frozenset(i for i in edits if not is_true(_without(unheld, i)))
 
 
-def _drawn_so(unheld: Unheld, predicts: Callable[[Any], bool], kind: int, kept: Kept) -> bool:
-    return predicts(unheld.drawn(kept)[kind])
+def _drawn_so(unheld: Unheld, predicts: Callable[[Any], bool], kind: int, part: Kept) -> bool:
+    return predicts(unheld.drawn(part)[kind])
 
 
 def _without(unheld: Unheld, i: int) -> Kept:
@@ -203,7 +203,7 @@ def _remembers(rule: StateRule, sequence: Sequence[AskedState]) -> bool:
     return rule.fits(sequence) and not all(one.stands_alone for one in answers)
 
 
-def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[AskedState]:
+def _in_a_row(unheld: Unheld, stage: Stage, part: Kept) -> list[AskedState]:
     """Unseen questions of one stage, one after another and then again from the end, with a subject's answers.
 
     Those of ``samples`` are estimates with given normals.
@@ -212,11 +212,11 @@ def _in_a_row(unheld: Unheld, stage: Stage, kept: Kept) -> list[AskedState]:
     noisy = stage == "samples"
     of_stage = unheld.unseen.of("hypergradient" if noisy else stage)
     probes = [probe for probe in of_stage if probe.needs_draws == noisy][:ROW]
-    asked, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(StageCalls(unheld.subject(kept))))
-    got, own = answered(unheld.subject(kept), asked), {probe.id: alone.ask(probe.ask) for probe in probes}
+    questions, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(StageCalls(unheld.subject(part))))
+    got, own = answered(unheld.subject(part), questions), {probe.id: alone.ask(probe.ask) for probe in probes}
     return [
         AskedState(Question(probe), np.zeros(0) if answer is None else answer, first, np.zeros(1), alone)
-        for probe, answer in zip(asked, got, strict=True) if (first := own[probe.id]) is not None
+        for probe, answer in zip(questions, got, strict=True) if (first := own[probe.id]) is not None
     ]  # fmt: skip
 
 
@@ -279,8 +279,8 @@ def _plays(unheld: Unheld, stage: Stage, subject: Any) -> bool:
         if not isinstance(subject, PlainLoop):
             return False
         runs = unheld.runs(unheld.every)
-        found = outer.compare(outer.LoopRecord(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)
-        return max((c.excess for c in found), default=math.inf) <= 1
+        comparisons = outer.compare(outer.LoopRecord(runs[:OF_TRIALS], runs[OF_TRIALS:]), subject)
+        return max((c.excess for c in comparisons), default=math.inf) <= 1
     if stage == "samples":
         law = random_stages.sample(StageCalls(subject), stream=STREAM + 1).signature
         return random_stages.distance(unheld.samples(), law) <= LIKELY

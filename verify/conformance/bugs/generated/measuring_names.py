@@ -78,9 +78,9 @@ def measure(seed: int, number: int, mistake: Mistake) -> NamingOutcome:
         names = {d.stage: [match.id for match in d.matches] for d in diagnose(seen) if d.matches}
         known = {named(unheld, stage, ids) for stage, ids in names.items()}
         catalogue: Mark = next((mark for mark in WORST_FIRST if mark in known), "unnamed")
-        found = marked(unheld, blames)
+        marks = marked(unheld, blames)
     visible = frozenset(i for stage in off for i in unheld.at(stage))
-    return NamingOutcome(number, mistake, bool(off), visible, found, catalogue, _said(blames, names),
+    return NamingOutcome(number, mistake, bool(off), visible, marks, catalogue, _said(blames, names),
                    time.process_time() - start)  # fmt: skip
 
 

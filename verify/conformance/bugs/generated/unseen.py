@@ -77,13 +77,13 @@ class Unseen:
 
 def draw_unseen(rng: np.random.Generator, rounds: int = 3) -> Unseen:
     """``rounds`` problems of each of the sizes, and at each one probe of every kind; in mixed order."""
-    found: list[Probe] = []
+    probes: list[Probe] = []
     for k in range(rounds):
         for sizes in SIZES:
             name = f"unseen-{k}-{'x'.join(map(str, sizes))}"
             place, alpha = unseen_place(rng, sizes, name), ALPHAS[k % len(ALPHAS)]
-            found += _probes_at(place, alpha, rng)
-    return Unseen(tuple(found[k] for k in rng.permutation(len(found))))
+            probes += _probes_at(place, alpha, rng)
+    return Unseen(tuple(probes[k] for k in rng.permutation(len(probes))))
 
 
 def _probes_at(place: JudgedPlace, alpha: float, rng: np.random.Generator) -> Iterator[Probe]:
@@ -151,16 +151,16 @@ class UnseenTrial:
 
     def trace(self, subject: Any) -> Vector:
         """Everything a run shows, in one row; empty where the run ends in an error."""
-        asked: list[Vector] = []
+        queries: list[Vector] = []
 
         def remembering(z: Vector) -> Vector:
-            asked.append(np.array(z))
+            queries.append(np.array(z))
             return self.oracle(z)
 
         try:
             with np.errstate(all="ignore"):
                 run = subject.optimise(remembering, self.x0.copy(), self.parameters, np.random.default_rng(self.seed))
-            parts = (np.array(asked), run["path"], run["x_bar"], run["x_out"])
+            parts = (np.array(queries), run["path"], run["x_bar"], run["x_out"])
             return np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in parts])
         except Exception:
             return np.zeros(0)
