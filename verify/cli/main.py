@@ -219,8 +219,8 @@ def invoke(arguments: list[str] | None = None, altered: Callable[[], str] = str)
     try:
         # Nothing asked is help asked: a page to read, not an error on one line.
         first = "" if completing else next(iter(arguments), "")
-        asked = _parser(first)(arguments or ["--help"], prog_name=PROGRAM, standalone_mode=False)
-        code = _run(asked) if type(asked) in COMMANDS else asked
+        request = _parser(first)(arguments or ["--help"], prog_name=PROGRAM, standalone_mode=False)
+        code = _run(request) if type(request) in COMMANDS else request
     except KeyboardInterrupt:
         return _say("interrupted", 3)
     except SystemExit as error:
@@ -262,9 +262,9 @@ def _parser(first: str = "") -> Any:
     return typer.main.get_command(alone if alone.registered_commands or alone.registered_groups else app)
 
 
-def _run(asked: object) -> object:
-    module, _, function = COMMANDS[type(asked)][1].partition(":")
-    return getattr(import_module(module), function)(asked)
+def _run(request: object) -> object:
+    module, _, function = COMMANDS[type(request)][1].partition(":")
+    return getattr(import_module(module), function)(request)
 
 
 def _refusal(error: Exception) -> int:

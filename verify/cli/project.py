@@ -51,7 +51,7 @@ def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, F
     Raises:
         InvalidInputError: If settings are broken.
     """
-    found = settings_of(subject, unread=asked.no_settings)
+    own_settings = settings_of(subject, unread=asked.no_settings)
     wanted = ["seed", "time_limit"]
     if not isinstance(asked, Conform):
         wanted += ["subject", "reading", "profile", *(["effort"] if asked.profile is None else [])]
@@ -59,31 +59,31 @@ def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, F
     empty: tuple[object, ...] = (None, (), [])
     taken: dict[str, Any] = {
         name: value for name in wanted
-        if (value := getattr(found.settings, name)) not in empty and getattr(asked, name) in empty
+        if (value := getattr(own_settings.settings, name)) not in empty and getattr(asked, name) in empty
     }  # fmt: skip
     if "baseline" in taken:
         taken["baseline"] = Path(taken["baseline"])
-    return replace(asked, **taken), found
+    return replace(asked, **taken), own_settings
 
 
 def settings(asked: SettingsOptions) -> None:
     """Print the settings of the working directory, as they are understood."""
-    found = load_settings()
-    held = found.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)
+    own_settings = load_settings()
+    held = own_settings.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)
     if asked.name is not None:
-        whole = found.settings.model_dump(mode="json", by_alias=True)
+        whole = own_settings.settings.model_dump(mode="json", by_alias=True)
         value = whole[require_one_of("name", asked.name, whole)]
         if value in (None, [], {}):
             raise InvalidInputError(asked.name, f"must be set in {OWN} or in [tool.f2csa] of {SHARED}")
         _print([json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else " ".join(map(str, _each(value)))])
         return
     if asked.as_json:
-        print_json({"source": found.source or None} | held)
+        print_json({"source": own_settings.source or None} | held)
         return
-    if not found.source:
+    if not own_settings.source:
         _print(["no settings here: f2csa.toml, or [tool.f2csa] in pyproject.toml, would say them"])
         return
-    lines = [f"{found.source}:"]
+    lines = [f"{own_settings.source}:"]
     for name, value in held.items():
         if isinstance(value, dict):
             lines += [f"  {name}:", *(f"    {entry}: {reason}" for entry, reason in value.items())]
@@ -101,8 +101,8 @@ def lists_of(found: FoundSettings, xfails: Path | None = None, skips: Path | Non
     held = found.settings
     failing = _joined(held.failing, ExpectedFailure, xfails, "--xfails-file")
     skipped = _joined(held.skipped, Skip, skips, "--skips-file")
-    said = "settings of {} are another subject's: none of them is used" if found.is_of_another else "settings of {}"
-    return Lists(failing, skipped, said.format(found.source) if found.source else "")
+    template = "settings of {} are another subject's: none of them is used" if found.is_of_another else "settings of {}"
+    return Lists(failing, skipped, template.format(found.source) if found.source else "")
 
 
 def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: str) -> tuple[Kind, ...]:

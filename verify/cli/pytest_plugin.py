@@ -126,19 +126,19 @@ class _Source:
     def run(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Results of the tasks, in their order; the subject must be ready."""
         assert self.made is not None
-        found = dict(self.made(tasks))
-        return tuple(found[task] for task in tasks)
+        by_task = dict(self.made(tasks))
+        return tuple(by_task[task] for task in tasks)
 
     def answers(self) -> bool:
         """Whether anything said of a solver applies to it: a stage that refuses every call is none."""
         if self.applies is None:
-            asked: dict[tuple[str, ...], Task] = {}
+            tasks: dict[tuple[str, ...], Task] = {}
             planned = plan((), ("repaired",), (), find_profile("smoke"), self.name, DEFAULT_SEED)
             # Whatever needs no samples tells first.
             for task in sorted(planned, key=lambda task: checks()[task.claim].decisions):
-                asked.setdefault(checks()[task.claim].needs, task)
+                tasks.setdefault(checks()[task.claim].needs, task)
             silent = (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)
-            self.applies = any(self.run([task])[0].verdict not in silent for task in asked.values())
+            self.applies = any(self.run([task])[0].verdict not in silent for task in tasks.values())
         return self.applies
 
     def _make(self) -> Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]:

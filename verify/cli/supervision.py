@@ -20,15 +20,15 @@ def supervised(run: Callable[[], int], arguments: Sequence[str]) -> int:
     named = any(word == EXECUTOR or word.startswith(f"{EXECUTOR}=") for word in arguments)
     if not named or not hasattr(os, "fork"):
         return run()
-    heard, said = os.pipe()
+    heard, write_end = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
         os.close(heard)
         own = run()
-        os.write(said, bytes([own & 0xFF]))
+        os.write(write_end, bytes([own & 0xFF]))
         return own
-    os.close(said)
+    os.close(write_end)
     # A terminal interrupts both; a signal to this process alone is passed on.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -260,13 +260,13 @@ class MeanBets:
         return _edge(self._log_wealth, most, 0.0, -log(error))
 
 
-def _edge(wealth: Callable[[float], float], refuted: float, kept: float, limit: float) -> float:
-    """Where a wealth that rises from ``kept`` to ``refuted`` passes the limit; ``refuted`` if it does not."""
+def _edge(wealth: Callable[[float], float], refuted: float, unrefuted: float, limit: float) -> float:
+    """Where a wealth that rises from ``unrefuted`` to ``refuted`` passes the limit; ``refuted`` if it does not."""
     if wealth(refuted) < limit:
         return refuted
-    while abs(refuted - kept) > NARROW * max(refuted, kept):
-        middle = (refuted + kept) / 2
-        refuted, kept = (middle, kept) if wealth(middle) >= limit else (refuted, middle)
+    while abs(refuted - unrefuted) > NARROW * max(refuted, unrefuted):
+        middle = (refuted + unrefuted) / 2
+        refuted, unrefuted = (middle, unrefuted) if wealth(middle) >= limit else (refuted, middle)
     return refuted
 
 

@@ -99,18 +99,18 @@ class GrowingDecision(SampledDecision, ABC):
         while True:
             sampler.look = look = max(1, sampler.look)
             moments = sampler.reach(planned.size(look))
-            found = self.evidence(moments, planned.spends(look))
+            evidence = self.evidence(moments, planned.spends(look))
             # Its planned end, or beyond once enough would be seen. A law that assumes less may need more samples.
-            enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (found.samples_needed or 0)
-            more = FURTHER if found.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
-            last = look >= LOOKS + self.share.level + more or (look >= LOOKS and found.powered)
-            early = moments.count < FEW and 0 < found.measured < self.may_lack and not found.holds
+            enough = min(MOST, planned.size(LOOKS + FURTHER)) >= (evidence.samples_needed or 0)
+            more = FURTHER if evidence.law in STANDS_FOR and enough and planned.size(look + 1) <= MOST else 0
+            last = look >= LOOKS + self.share.level + more or (look >= LOOKS and evidence.powered)
+            early = moments.count < FEW and 0 < evidence.measured < self.may_lack and not evidence.holds
             if early and last and planned.size(look + 1) > MOST:
                 left = f"{moments.count} samples may lack what one in a hundred has, and {FEW} would not"
-                return found.model_copy(update={"broken": left, "tolerance": inf, "detectable": inf})
+                return evidence.model_copy(update={"broken": left, "tolerance": inf, "detectable": inf})
             # One that few samples contradict from below looks on until they are no longer few.
-            if (last and not early) or not (found.holds or early):
-                return found
+            if (last and not early) or not (evidence.holds or early):
+                return evidence
             sampler.look += 1
 
 

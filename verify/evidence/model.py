@@ -199,12 +199,12 @@ class RateEvidence(FrozenData):
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         """That of the fields, these not required."""
-        made = super().__get_pydantic_json_schema__(
+        schema = super().__get_pydantic_json_schema__(
             {k: part for k, part in core.items() if k != "serialization"}, handler
         )
-        found = handler.resolve_ref_schema(made)
-        found["required"] = [name for name in found.get("required", []) if name not in OF_SAMPLES]
-        return made
+        resolved = handler.resolve_ref_schema(schema)
+        resolved["required"] = [name for name in resolved.get("required", []) if name not in OF_SAMPLES]
+        return schema
 
 
 OF_SAMPLES = ("formula_order", "agreement", "function_class", "class_orders")

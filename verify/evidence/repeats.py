@@ -113,7 +113,7 @@ class Lots:
         return max(0.0, float(np.max((log(error) - self._log_mgf(-SLOPES)) / SLOPES)))
 
     def _log_mgf(self, t: Vector) -> Vector:
-        found: Vector = np.zeros_like(t)
+        log_mgf: Vector = np.zeros_like(t)
         out, whole = self.drawn, _log_comb(self.total, self.drawn)
         for count, times in self._values:
             left = self.total - count
@@ -122,8 +122,8 @@ class Lots:
             logs = _log_comb(count, k) + _log_comb(left, out - k) - whole
             terms = logs + t[:, None] * np.maximum(k - 1, 0)
             most = terms.max(axis=1)
-            found += times * (most + np.log(np.exp(terms - most[:, None]).sum(axis=1)))
-        return found
+            log_mgf += times * (most + np.log(np.exp(terms - most[:, None]).sum(axis=1)))
+        return log_mgf
 
 
 def _log_comb(n: int, k: Counts | int) -> Vector:

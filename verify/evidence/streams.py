@@ -109,8 +109,8 @@ class Sampler(_Growing):
 
     def means(self, calls: int, rows: int) -> Vector:
         """Means of further calls of so many rows, shape (calls, n), each with a stream of its own."""
-        made = [self.draw(self.streams.block(BEYOND + number), rows).mean(axis=0) for number in range(calls)]
-        return np.array(made)
+        means = [self.draw(self.streams.block(BEYOND + number), rows).mean(axis=0) for number in range(calls)]
+        return np.array(means)
 
     def state(self) -> dict[str, Any]:
         """Everything but the subject, as plain data."""

@@ -54,27 +54,27 @@ def formula(latex: str, *, inline: bool = False) -> Markup:
     # latex2mathml wants a space after \mathrm.
     source = re.sub(r"\\mathrm{(.+?)}", r"\\mathrm {\1}", latex)
     try:
-        made = convert(source, display="inline" if inline else "block")
+        markup = convert(source, display="inline" if inline else "block")
     except Exception:  # latex2mathml raises many kinds; the page shows the source instead
         return Markup("<code>{}</code>").format(spoken(latex))
     for pattern, better in _BETTER:
-        made = pattern.sub(better, made)
-    made = _NUMBERED.sub(_character, made.replace(_NAMESPACE, "", 1))
-    if not _is_plain(made):  # latex2mathml does not escape what a text in it holds
+        markup = pattern.sub(better, markup)
+    markup = _NUMBERED.sub(_character, markup.replace(_NAMESPACE, "", 1))
+    if not _is_plain(markup):  # latex2mathml does not escape what a text in it holds
         return Markup("<code>{}</code>").format(spoken(latex))
-    return Markup(made if inline else made.replace("<math ", '<math tabindex="0" ', 1))  # checked
+    return Markup(markup if inline else markup.replace("<math ", '<math tabindex="0" ', 1))  # checked
 
 
-def _character(found: re.Match[str]) -> str:
+def _character(match: re.Match[str]) -> str:
     """What is written by its number; what means something to a parser, or joins the letter before, stays so."""
-    letter = chr(int(found[1], 16))
-    return found[0] if letter in "<>&\"'" or unicodedata.combining(letter) else letter
+    letter = chr(int(match[1], 16))
+    return match[0] if letter in "<>&\"'" or unicodedata.combining(letter) else letter
 
 
-def _is_plain(made: str) -> bool:
+def _is_plain(markup: str) -> bool:
     """Whether it is well-formed, and nothing but formulas."""
     try:
-        elements = list(ElementTree.fromstring(made).iter())
+        elements = list(ElementTree.fromstring(markup).iter())
     except ElementTree.ParseError:
         return False
     names = {name for element in elements for name in element.attrib}

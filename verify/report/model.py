@@ -188,14 +188,14 @@ class ReportData(FrozenData):
         Raises:
             KeyError: If it holds nothing of that name, naming the nearest that it does.
         """
-        kept = {name for name in self._held if claim in (name, name.partition("/")[0])}
-        if not kept:
+        names = {name for name in self._held if claim in (name, name.partition("/")[0])}
+        if not names:
             near = difflib.get_close_matches(claim, self._held, n=3)
             hint = f"did you mean {' or '.join(near)}?" if near else f"it holds {len(self._held)} others"
             raise KeyError(f"{claim}: no claim or step of this report; {hint}")
         return self.model_copy(update={
-            "results": tuple(result for result in self.results if result.claim in kept),
-            "summary": tuple(row for row in self.summary if row.claim in kept),
+            "results": tuple(result for result in self.results if result.claim in names),
+            "summary": tuple(row for row in self.summary if row.claim in names),
         })  # fmt: skip
 
     def __contains__(self, claim: object) -> bool:

@@ -23,10 +23,10 @@ class Paragraph:
         """As few lines as they fit in."""
         held = self.text.replace(" [", "\u00a0[")
         folded = wrap(held, max(width, 12), subsequent_indent=self.indent, break_on_hyphens=False)
-        made = [Text(line.replace("\u00a0", " ")) for line in folded]
-        if made and self.marked:
-            made[0].stylize(self.style, 0, self.marked)
-        return made
+        texts = [Text(line.replace("\u00a0", " ")) for line in folded]
+        if texts and self.marked:
+            texts[0].stylize(self.style, 0, self.marked)
+        return texts
 
 
 @dataclass(frozen=True)

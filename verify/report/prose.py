@@ -35,81 +35,81 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
     opening = f"Of {record}, {checked} {verb}" if arranged.unchecked else f"{_capital(record)} {verb}"
     results = wording.counted(len(report.results), "result")
     if report.is_of_the_paper:
-        said = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {results}."]
+        lines = [f"{opening} checked against the subject “{report.subject}” on {on}, giving {results}."]
     else:
-        said = [f"{opening} put to “{report.subject}” on {on}, giving {results}; each is about what a solver does."]
-        said += ["Nothing that was asked applies to it: no comparison was made."] if report.nothing_compared else []
-        said += [f"Repaired, {report.coverage}."] if report.coverage.all and not report.nothing_compared else []
-        said += ["That none holds is a finding."] if report.nothing_holds else []
-    said += [
+        lines = [f"{opening} put to “{report.subject}” on {on}, giving {results}; each is about what a solver does."]
+        lines += ["Nothing that was asked applies to it: no comparison was made."] if report.nothing_compared else []
+        lines += [f"Repaired, {report.coverage}."] if report.coverage.all and not report.nothing_compared else []
+        lines += ["That none holds is a finding."] if report.nothing_holds else []
+    lines += [
         f"Read as {reading.removeprefix('as-')}, {_counts(counts)}."
         for reading, counts in arranged.counts.items()
         if any(map(wording.STATUSES.get, counts))
     ]
     beside = [row for row in report.summary if row.reading.startswith(("choose:", KEEPING))]
     if not arranged.counts:
-        said += [f"{row.claim}, {row.reading}: {wording.word(str(row.status))}. {row.sentence}" for row in beside]
+        lines += [f"{row.claim}, {row.reading}: {wording.word(str(row.status))}. {row.sentence}" for row in beside]
     if mixed := arranged.counts.get("as-written", {}).get(wording.MIXED, 0):
-        said.append(
+        lines.append(
             f"{_capital(wording.counted(mixed, 'more holds', 'more hold'))} under some of the literal readings."
         )
     if arranged.unsaid:
-        said.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
+        lines.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
     if arranged.outside:
         places = wording.counted(arranged.outside, "place")
-        said.append(f"In {places} the paper's own experiment falls outside what is assumed.")
+        lines.append(f"In {places} the paper's own experiment falls outside what is assumed.")
     if arranged.left_open:
         verb = "is left open for a reason" if arranged.left_open == 1 else "are left open, each for its reason"
-        said.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
+        lines.append(f"{_capital(wording.counted(arranged.left_open, 'more statement'))} {verb}.")
     if arranged.unchecked:
-        said.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
-    return said + sentences(report.draws) + standing(report) + user_lists.sentences(report)
+        lines.append(f"The other {arranged.unchecked} {'is' if arranged.unchecked == 1 else 'are'} not checked yet.")
+    return lines + sentences(report.draws) + standing(report) + user_lists.sentences(report)
 
 
 def standing(report: ReportData) -> list[str]:
     """How the run stands to the verdicts on record, and what of it is missing."""
-    said = []
+    lines = []
     if report.faults:
-        said.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")
+        lines.append(f"{_capital(wording.counted(len(report.faults), 'run'))} ended in a fault and gave no verdict.")
     on_record = [result.expected for result in report.results if result.expected is not None]
     excused = sum(result.expected is False for result in report.excused)
     unexpected = on_record.count(False) - excused
     if unexpected:
         noun = wording.counted(unexpected, "verdict differs", "verdicts differ")
-        said.append(f"{_capital(noun)} from the record.")
+        lines.append(f"{_capital(noun)} from the record.")
     elif on_record and report.findings:
         noun = wording.counted(len(report.findings), "finding")
-        said.append(
+        lines.append(
             f"Every verdict on record is unchanged, but there {'is' if len(report.findings) == 1 else 'are'} {noun}."
         )
     elif excused and excused < len(on_record):
-        said.append("Every other verdict is the one on record.")
+        lines.append("Every other verdict is the one on record.")
     elif on_record:
         missing = len(report.results) - len(on_record) - len(report.faults) - len(report.skipped)
         new = f"; {wording.counted(missing, 'result has', 'results have')} none to compare with" if missing else ""
-        said.append(f"Every verdict is the one on record{new}.")
+        lines.append(f"Every verdict is the one on record{new}.")
     if not report.complete:
-        said.append("The run was interrupted, so this report is incomplete.")
-    return said
+        lines.append("The run was interrupted, so this report is incomplete.")
+    return lines
 
 
 def remarks(entry: StatementOutline) -> list[str]:
     """What must be said of a claim besides its verdicts: where they and those of its steps point apart."""
-    said = []
+    notes = []
     written = entry.named.get("as-written")
-    for reading, found in entry.named.items():
+    for reading, outcome in entry.named.items():
         fallen = entry.fallen(reading)
-        if found.status == "SUPPORTED" and fallen:
+        if outcome.status == "SUPPORTED" and fallen:
             steps = wording.listing(step.id.partition("/")[2] for step in fallen)
             part = "which is no part of it, does" if len(fallen) == 1 else "which are no part of it, do"
-            said.append(f"{found.title}, the statement holds although {steps}, {part} not.")
-    alone = {found.status for found in entry.isolated}
+            notes.append(f"{outcome.title}, the statement holds although {steps}, {part} not.")
+    alone = {isolated.status for isolated in entry.isolated}
     if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:
-        choices = wording.listing(found.choice for found in entry.isolated)
-        said.append(
+        choices = wording.listing(isolated.choice for isolated in entry.isolated)
+        notes.append(
             f"It falls by an interaction of its choices: with {choices}, each taken as written alone, it holds."
         )
-    return said
+    return notes
 
 
 def _counts(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:

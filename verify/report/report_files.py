@@ -136,8 +136,8 @@ def with_infinities(node: Any) -> Any:
         return [with_infinities(item) for item in node]
     if not isinstance(node, dict):
         return node
-    made = {key: with_infinities(item) for key, item in node.items()}
-    if made.get("type") == "number":
-        kept = {key: made.pop(key) for key in ("title", "description", "default") if key in made}
-        return kept | {"anyOf": [made, _INFINITIES]}
-    return made
+    schema = {key: with_infinities(item) for key, item in node.items()}
+    if schema.get("type") == "number":
+        labels = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+        return labels | {"anyOf": [schema, _INFINITIES]}
+    return schema

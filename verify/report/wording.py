@@ -90,16 +90,16 @@ def asks_of_experiment(statement: Statement | None) -> bool:
 
 def told(status: str, statement: Statement | None, reading: str) -> str:
     """A status in the words that suit a statement: what is asked of it, and whether the text says it."""
-    asked = QUESTIONS.get(statement.question, {}).get(status) if statement else None
+    words = QUESTIONS.get(statement.question, {}).get(status) if statement else None
     if statement is None or is_said(statement) or reading == "repaired":
-        return asked or word(status)
-    return UNSAID[statement.relation].format(asked or PLAIN.get(status, word(status)))
+        return words or word(status)
+    return UNSAID[statement.relation].format(words or PLAIN.get(status, word(status)))
 
 
 def mark(status: str) -> str:
     """Its character, if it has one."""
-    found = STATUSES.get(status) or signs.SHADES.get(status)
-    return found.mark if found else ""
+    sign = STATUSES.get(status) or signs.SHADES.get(status)
+    return sign.mark if sign else ""
 
 
 def marked(status: str) -> str:
@@ -294,21 +294,21 @@ def typeset(text: str) -> Markup:
     shown = _PLUS.sub("", shown)
     for plain, sign in _SIGNS:
         shown = shown.replace(plain, sign)
-    shown = _SPELT.sub(lambda found: _GREEK[found[1]], shown)
+    shown = _SPELT.sub(lambda match: _GREEK[match[1]], shown)
     shown = _NABLA.sub(_indexed, _ONE.sub("", shown))
     for _ in range(2):  # an index may end where the next letter stands
         shown = _SUBSCRIPT.sub(_indexed, shown)
-    shown = _POWER.sub(lambda found: f"<sup>{found[1].strip('{}+()').replace('-', '−')}</sup>", shown)
-    return Markup(_MINUS.sub(lambda found: found[0].replace("-", "−"), shown))  # escaped above
+    shown = _POWER.sub(lambda match: f"<sup>{match[1].strip('{}+()').replace('-', '−')}</sup>", shown)
+    return Markup(_MINUS.sub(lambda match: match[0].replace("-", "−"), shown))  # escaped above
 
 
-def _ten(found: re.Match[str]) -> str:
-    power = f"10^{int(found[2])}"
-    return power if found[1] == "1" else f"{found[1]} × {power}"
+def _ten(match: re.Match[str]) -> str:
+    power = f"10^{int(match[2])}"
+    return power if match[1] == "1" else f"{match[1]} × {power}"
 
 
-def _indexed(found: re.Match[str]) -> str:
-    base, index = (part for part in found.groups() if part is not None)
+def _indexed(match: re.Match[str]) -> str:
+    base, index = (part for part in match.groups() if part is not None)
     return f"{base}<sub>{index.strip('{}')}</sub>"
 
 

@@ -49,11 +49,11 @@ def on_one_line(text: str, longest: int) -> str:
 
 def _lines(error: BaseException) -> list[_Line]:
     """Every line on the way to it, outermost first."""
-    found, step = [], error.__traceback__
+    lines, step = [], error.__traceback__
     while step is not None:
-        found.append(_Line(step.tb_frame, step.tb_lineno, _real(step.tb_frame.f_code.co_filename)))
+        lines.append(_Line(step.tb_frame, step.tb_lineno, _real(step.tb_frame.f_code.co_filename)))
         step = step.tb_next
-    return found
+    return lines
 
 
 @lru_cache(maxsize=1024)

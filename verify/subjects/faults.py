@@ -102,9 +102,9 @@ class as_fault:  # noqa: N801  # read as the statement it makes of a block
         if error is None or isinstance(error, KeyboardInterrupt | MissingCapabilityError | StageFaultError):
             return
         # exit() as well: a subject must not end the run with a success
-        said = described(error, placed=self.placed)
+        description = described(error, placed=self.placed)
         raise SubjectFaultError(
-            f"{self.what} {said}" if self.what.endswith(" raised") else f"{self.what} ({said})"
+            f"{self.what} {description}" if self.what.endswith(" raised") else f"{self.what} ({description})"
         ) from error
 
 
@@ -121,6 +121,6 @@ def described(error: BaseException, *, placed: bool = True) -> str:
     line = on_one_line(text, 240)
     if any(word in line for word in UNWRITABLE):
         line += "; the arrays given are read-only: copy what is written to"
-    said = f"{type(error).__name__}: {line}" if line else type(error).__name__
+    description = f"{type(error).__name__}: {line}" if line else type(error).__name__
     place = raised_at(error) if placed else ""
-    return f"{said} ({place})" if place else said
+    return f"{description} ({place})" if place else description

@@ -121,13 +121,13 @@ def _without_stages(name: str) -> InvalidInputError:
     return InvalidInputError("subject", f"must offer one of the stages {', '.join(CAPABILITIES)}", name)
 
 
-def _is_absent(error: BaseException, module: str, found: object) -> bool:
+def _is_absent(error: BaseException, module: str, holder: object) -> bool:
     """Whether it is the module that nobody finds, or the attribute that it lacks; not what these lack in turn."""
     if isinstance(error, ModuleNotFoundError):
         missing = str(error.name)
-        return found is None and f"{module}.".startswith(f"{missing}.")
+        return holder is None and f"{module}.".startswith(f"{missing}.")
     if isinstance(error, AttributeError):
-        return found is not None and error.obj is found
+        return holder is not None and error.obj is holder
     # Of a name that Python cannot look for, such as one that begins with a dot, nothing was run.
     return not all(module.split("."))
 

@@ -73,10 +73,10 @@ def instances(incomplete: str) -> list[str]:
 
 def _files(folder: str) -> list[Path]:
     # Found, not imported: a shell waits for the answer.
-    found = find_spec("spec")
-    assert found is not None  # it ships with this
-    assert found.origin is not None
-    return sorted((Path(found.origin).parent / folder).glob("*.toml"))
+    package = find_spec("spec")
+    assert package is not None  # it ships with this
+    assert package.origin is not None
+    return sorted((Path(package.origin).parent / folder).glob("*.toml"))
 
 
 def profiles(incomplete: str) -> list[str]:
@@ -91,5 +91,5 @@ def readings(incomplete: str) -> list[str]:
 
 def strata(incomplete: str) -> list[str]:
     """Names of the atlas's strata."""
-    found = {name for file in _files("instances") for name in tomllib.loads(file.read_text(encoding="utf-8"))["strata"]}
-    return sorted(name for name in found if name.startswith(incomplete))
+    names = {name for file in _files("instances") for name in tomllib.loads(file.read_text(encoding="utf-8"))["strata"]}
+    return sorted(name for name in names if name.startswith(incomplete))

@@ -17,11 +17,11 @@ PAGE, MARKDOWN = "board.html", "board.md"
 def board(asked: store_options.EntrantsOptions) -> None:
     """Write the board into its folder, and print its Markdown, or its data."""
     require_folder(asked.out)
-    found = board_of(asked.reports)
-    text = board_markdown(found)
-    paths = write_files(asked.out, {PAGE: board_page(found, asked.out), MARKDOWN: text})
+    scoreboard = board_of(asked.reports)
+    text = board_markdown(scoreboard)
+    paths = write_files(asked.out, {PAGE: board_page(scoreboard, asked.out), MARKDOWN: text})
     if asked.as_json:
-        print_json_text(found.model_dump_json(indent=1))
+        print_json_text(scoreboard.model_dump_json(indent=1))
     else:
         sys.stdout.write(text)
     sys.stderr.write("".join(f"{path}\n" for path in paths))

@@ -47,29 +47,29 @@ def conform(asked: Conform) -> int:
         say_finished()
 
 
-def _of_settings(asked: Conform) -> Conform:
+def _of_settings(options: Conform) -> Conform:
     """The same, of the settings' subject where none is given, with what they say of it."""
     from verify.cli.project import with_settings
     from verify.subjects.loading import COMMAND, REFERENCE
 
-    if asked.python is not None and asked.command is not None:
-        return asked
-    named = asked.python if asked.command is None else f"{COMMAND}{asked.command}"
-    asked, found = with_settings(asked, named)
-    own = found.settings.subject
+    if options.python is not None and options.command is not None:
+        return options
+    named = options.python if options.command is None else f"{COMMAND}{options.command}"
+    options, settings = with_settings(options, named)
+    own = settings.settings.subject
     if named is not None or own is None or own == REFERENCE:
-        return asked
+        return options
     if own.startswith(COMMAND):
-        return replace(asked, command=own.removeprefix(COMMAND))
-    return replace(asked, python=own)
+        return replace(options, command=own.removeprefix(COMMAND))
+    return replace(options, python=own)
 
 
-def _spelled_out(asked: Conform) -> list[str]:
+def _spelled_out(options: Conform) -> list[str]:
     """The arguments that ask the same of another process."""
-    given = {name.replace("_", "-"): value for name, value in vars(asked).items() if name != "claims"}
+    given = {name.replace("_", "-"): value for name, value in vars(options).items() if name != "claims"}
     given["json"] = given.pop("as-json")
     spelled = []
     for name, value in given.items():
         every = value if isinstance(value, list) else [value]
         spelled += [f"--{name}" if v is True else f"--{name}={v}" for v in every if v is not None and v is not False]
-    return [*spelled, "--", *(asked.claims or ())]
+    return [*spelled, "--", *(options.claims or ())]

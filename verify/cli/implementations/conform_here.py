@@ -72,48 +72,48 @@ def require_together(asked: Conform) -> None:
             raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
 
 
-def _own_problems(asked: Conform) -> list[OwnProblem]:
-    sources = asked.problem or []
-    points: list[str | None] = [None] * len(sources) if asked.x is None else [*asked.x]
+def _own_problems(options: Conform) -> list[OwnProblem]:
+    sources = options.problem or []
+    points: list[str | None] = [None] * len(sources) if options.x is None else [*options.x]
     return [
         OwnProblem.read(source, None if x is None else read_numbers(x.strip().strip("[]()"), "--x"))
         for source, x in zip(sources, points, strict=True)
     ]
 
 
-def _judge(asked: Conform) -> int:
-    check_limit(asked.time_limit)
+def _judge(options: Conform) -> int:
+    check_limit(options.time_limit)
     adopt_orphans()
-    if asked.python is not None and asked.in_process:
-        with Crew(asked.python, seconds=asked.time_limit, in_process=True):
+    if options.python is not None and options.in_process:
+        with Crew(options.python, seconds=options.time_limit, in_process=True):
             pass  # one that ends its process while it is loaded, or hangs, is refused here
-    if asked.self_test:
-        return _self_test(asked)
-    name = asked.python if asked.python is not None else f"{COMMAND}{asked.command}"
-    problems = _own_problems(asked)
-    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
-    with progress_bar(quiet=asked.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
-        found = judge.conform(
-            name, claims=asked.claims or (), out=asked.out, progress=progress, problems=problems,
+    if options.self_test:
+        return _self_test(options)
+    name = options.python if options.python is not None else f"{COMMAND}{options.command}"
+    problems = _own_problems(options)
+    ci_output = CiOutput(options.annotations, options.sarif, as_json=options.as_json)
+    with progress_bar(quiet=options.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
+        conformance = judge.conform(
+            name, claims=options.claims or (), out=options.out, progress=progress, problems=problems,
             # Any text may stand on a command line; other names are refused by whom they are passed to.
-            profile=cast(ProfileName, asked.profile), reading=cast(ReadingName, asked.reading),
-            save_cases=asked.save_cases, force=asked.force,
-            in_process=asked.in_process,
-            seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
-            jobs=cores() if asked.jobs is None else asked.jobs,
-            estimates=ESTIMATES if asked.estimates is None else asked.estimates,
-            seconds=judge.SECONDS if asked.seconds is None else asked.seconds,
-            time_limit=TIME_LIMIT if asked.time_limit is None else asked.time_limit, exitfirst=asked.exitfirst,
-            trace=asked.trace and (_silent if asked.quiet else _say),
+            profile=cast(ProfileName, options.profile), reading=cast(ReadingName, options.reading),
+            save_cases=options.save_cases, force=options.force,
+            in_process=options.in_process,
+            seed=campaign.DEFAULT_SEED if options.seed is None else options.seed,
+            jobs=cores() if options.jobs is None else options.jobs,
+            estimates=ESTIMATES if options.estimates is None else options.estimates,
+            seconds=judge.SECONDS if options.seconds is None else options.seconds,
+            time_limit=TIME_LIMIT if options.time_limit is None else options.time_limit, exitfirst=options.exitfirst,
+            trace=options.trace and (_silent if options.quiet else _say),
         )  # fmt: skip
-    ci_output.conformance(found)
-    if asked.as_json:
-        print_json(found.content())
-        return found.exit_code
-    files = f"{asked.out / 'conform.json'}, {asked.out / 'report.html'}"
-    for text in (*_told(found, quiet=asked.quiet), f"{found.seconds:.0f} s; everything: {files}"):
+    ci_output.conformance(conformance)
+    if options.as_json:
+        print_json(conformance.content())
+        return conformance.exit_code
+    files = f"{options.out / 'conform.json'}, {options.out / 'report.html'}"
+    for text in (*_told(conformance, quiet=options.quiet), f"{conformance.seconds:.0f} s; everything: {files}"):
         plain_console().print(text, markup=False, soft_wrap=True)
-    return found.exit_code
+    return conformance.exit_code
 
 
 def _say(text: str) -> None:
@@ -125,31 +125,33 @@ def _silent(text: str) -> None:
     """Nothing."""
 
 
-def _told(found: Conformance, *, quiet: bool) -> list[str]:
+def _told(conformance: Conformance, *, quiet: bool) -> list[str]:
     """The letter; quietly, findings and faults, one line each, and its first line, which sums up."""
     if not quiet:
-        return [f"{found}\n"]
-    lines = [f"finding: {line}" for line in found.findings] + [f"fault: {line}" for line in found.faults]
-    return [*lines, str(found).partition("\n")[0]]
+        return [f"{conformance}\n"]
+    lines = [f"finding: {line}" for line in conformance.findings] + [f"fault: {line}" for line in conformance.faults]
+    return [*lines, str(conformance).partition("\n")[0]]
 
 
-def _self_test(asked: Conform) -> int:
+def _self_test(options: Conform) -> int:
     """Whether calls and answers have the right form; says nothing about their values."""
     lines: list[tuple[str, bool | None, str]]
-    if asked.command is not None:
+    if options.command is not None:
         from verify.subjects.wire.self_test import run_self_test
 
-        limit = {} if asked.time_limit is None else {"seconds": asked.time_limit}
-        lines = [(line.check, line.ok, line.line) for line in run_self_test(asked.command, **limit)]
+        limit = {} if options.time_limit is None else {"seconds": options.time_limit}
+        lines = [(line.check, line.ok, line.line) for line in run_self_test(options.command, **limit)]
     else:
-        subject = (load_subject if asked.in_process else load_apart)(str(asked.python), time_limit=asked.time_limit)
+        subject = (load_subject if options.in_process else load_apart)(
+            str(options.python), time_limit=options.time_limit
+        )
         try:
             lines = judge.run_self_test(subject)
         finally:
             end(subject)
     marks = {True: "ok  ", False: "FAIL", None: "-   "}
     for check, ok, line in lines:
-        if asked.quiet and ok is not False:
+        if options.quiet and ok is not False:
             continue
         sys.stdout.write(f"{marks[ok]}  {check}: {line}\n")
     # What offers nothing has shown nothing.

@@ -17,7 +17,7 @@ from verify.cli.output.console import cores, print_json, printable
 
 def doctor(asked: Doctor) -> int:
     """Print it; returns the exit code, 3 where files of our packages are not those that were installed."""
-    found = own_files()
+    files = own_files()
     threads = max((int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"), default=1)
     data: dict[str, Any] = {
         "versions": environment(),
@@ -25,19 +25,19 @@ def doctor(asked: Doctor) -> int:
         "settings": {name: os.environ[name] for name in CHOOSING if name in os.environ},
         "packages": str(ROOT),
         "interpreter": sys.executable,
-        "installed": found.installed,
-        "altered": list(found.altered),
-        "others": list(found.others),
-        "well": not found.altered,
+        "installed": files.installed,
+        "altered": list(files.altered),
+        "others": list(files.others),
+        "well": not files.altered,
     }
     if asked.as_json:
         print_json(data)
     else:
         lines = [*_rows("versions", data), *_rows("machine", data), *_rows("settings", data)]
-        lines += [f"packages: {ROOT}, installed {found.installed}", f"interpreter: {sys.executable}"]
-        lines.append(f"fault: {found}" if found.altered else WELL[found.installed])
+        lines += [f"packages: {ROOT}, installed {files.installed}", f"interpreter: {sys.executable}"]
+        lines.append(f"fault: {files}" if files.altered else WELL[files.installed])
         sys.stdout.write("".join(printable(line) + "\n" for line in lines))
-    return 3 if found.altered else 0
+    return 3 if files.altered else 0
 
 
 CHOOSING = (

@@ -42,7 +42,7 @@ def watch(asked: Conform, judge: Callable[[Conform], int], wait: Callable[[float
     code = 3
     with interrupts() as interrupted:
         try:
-            code, text, found = _judged(once, judge)
+            code, text, contents = _judged(once, judge)
             if interrupted:
                 return code
             sys.stdout.write(text)
@@ -51,15 +51,15 @@ def watch(asked: Conform, judge: Callable[[Conform], int], wait: Callable[[float
             while True:
                 _say("waiting for a change (Ctrl-C ends)")
                 changed, before = _changed(asked, before, wait)
-                last, found_then = code, found
-                now, _, found = _judged(once, judge)
+                last, earlier = code, contents
+                now, _, contents = _judged(once, judge)
                 if interrupted:
                     return last
                 code = now
-                for line in difference(found_then, found, changed):
+                for line in difference(earlier, contents, changed):
                     sys.stdout.write(f"{line}\n")
                 sys.stdout.write(f"exit code {code}\n")
-                found = found or found_then
+                contents = contents or earlier
         except KeyboardInterrupt:
             return code
 
@@ -70,21 +70,21 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _judged(asked: Conform, judge: Callable[[Conform], int]) -> tuple[int, str, Found]:
+def _judged(options: Conform, judge: Callable[[Conform], int]) -> tuple[int, str, Found]:
     """Exit code, letter, and what conform.json holds; nothing where it was not written."""
-    file, told = asked.out / "conform.json", io.StringIO()
+    file, told = options.out / "conform.json", io.StringIO()
     written = _stamp(file)
     try:
         with redirect_stdout(told):
-            code = judge(asked)
+            code = judge(options)
     except InvalidInputError as error:
         _say(" ".join(str(error).split()))
         return 2, "", {}
-    found: Found = {}
+    contents: Found = {}
     if _stamp(file) != written:
         with suppress(OSError, ValueError):
-            found = json.loads(file.read_text(encoding="utf-8"))
-    return code, told.getvalue(), found
+            contents = json.loads(file.read_text(encoding="utf-8"))
+    return code, told.getvalue(), contents
 
 
 @contextmanager
@@ -105,15 +105,15 @@ def interrupts() -> Iterator[list[int]]:
             signal.signal(signal.SIGINT, before)
 
 
-def _changed(asked: Conform, before: Stamps, wait: Callable[[float], None]) -> tuple[list[Path], Stamps]:
+def _changed(options: Conform, before: Stamps, wait: Callable[[float], None]) -> tuple[list[Path], Stamps]:
     """Wait until files differ, and then until they are the same twice: an editor may write several."""
     now = before
     while now == before:
         wait(EVERY)
-        now = stamps(asked)
+        now = stamps(options)
     while True:
         wait(EVERY)
-        then, now = now, stamps(asked)
+        then, now = now, stamps(options)
         if then == now:
             return sorted(path for path in {*before, *now} if before.get(path) != now.get(path)), now
 
@@ -137,10 +137,10 @@ def sources(asked: Conform) -> list[Path]:
     Raises:
         InvalidInputError: If there are none.
     """
-    found = _of_command(asked.command) if asked.command is not None else _of_module(str(asked.python))
-    if not found:
+    files = _of_command(asked.command) if asked.command is not None else _of_module(str(asked.python))
+    if not files:
         raise InvalidInputError("--watch", "finds no source file of the subject", asked.command or asked.python)
-    return found
+    return files
 
 
 def _of_module(name: str) -> list[Path]:

@@ -81,7 +81,7 @@ def _reported(folder: Path) -> Iterator[str]:
 def _report(folder: Path) -> dict[str, object]:
     """What is there, as far as it can be read; what cannot is no report."""
     with suppress(OSError, ValueError, RecursionError):
-        found = json.loads((folder / FILES[0]).read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return found
+        contents = json.loads((folder / FILES[0]).read_text(encoding="utf-8"))
+        if isinstance(contents, dict):
+            return contents
     return {}

@@ -41,7 +41,7 @@ class Spoken(io.TextIOWrapper):
 
 def without_commands(text: str) -> str:
     """The text with a space in whatever a runner would take for a command."""
-    return _COMMAND.sub(lambda found: f"{found[1]}: " if found[1] is not None else "# #", text)
+    return _COMMAND.sub(lambda match: f"{match[1]}: " if match[1] is not None else "# #", text)
 
 
 class Outlet(io.FileIO):

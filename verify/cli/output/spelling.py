@@ -45,7 +45,7 @@ _SCRIPTS: tuple[tuple[str, Mapping[str, str]], ...] = (("^", RAISED), ("_", LOWE
 
 def each_spelt(text: str) -> list[str]:
     """The ASCII that stands for each character; a word's space is with the character it precedes."""
-    made: list[str] = []
+    pieces: list[str] = []
     script, word, last = "", False, " "
     for at, character in enumerate(text):
         piece, before = _plain(character), script
@@ -60,8 +60,8 @@ def each_spelt(text: str) -> list[str]:
             piece = f" {piece}"
         if piece:
             last, word = piece[-1], is_word
-        made.append(piece)
-    return made
+        pieces.append(piece)
+    return pieces
 
 
 def spelt(text: str) -> str:
@@ -129,9 +129,9 @@ def _spell_unencodable(error: UnicodeError) -> tuple[str, int]:
     text, start, end = error.object, error.start, error.end
     # The letters beside it say whether a space is due.
     before, after = text[max(start - 1, 0) : start], text[end : end + 1]
-    made = each_spelt(before + text[start:end] + after)
-    middle = "".join(made[len(before) : len(made) - len(after)])
-    return middle + (" " if after and made[-1].startswith(" ") and after != " " else ""), end
+    pieces = each_spelt(before + text[start:end] + after)
+    middle = "".join(pieces[len(before) : len(pieces) - len(after)])
+    return middle + (" " if after and pieces[-1].startswith(" ") and after != " " else ""), end
 
 
 def in_ascii(shown: Any) -> Any:
@@ -159,7 +159,7 @@ def _spelt_text(text: Text) -> Text:
     ends = [0]
     for piece in pieces:
         ends.append(ends[-1] + len(piece))
-    made = text.copy()
-    made.plain = "".join(pieces)
-    made.spans = [Span(ends[min(s.start, len(pieces))], ends[min(s.end, len(pieces))], s.style) for s in text.spans]
-    return made
+    copy = text.copy()
+    copy.plain = "".join(pieces)
+    copy.spans = [Span(ends[min(s.start, len(pieces))], ends[min(s.end, len(pieces))], s.style) for s in text.spans]
+    return copy

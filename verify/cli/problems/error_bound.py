@@ -22,24 +22,26 @@ def certificate_of(
     problem: Problem, x: Point, alpha: float, reading: Reading, answer: f2csa_ref.Hypergradient
 ) -> dict[str, Any]:
     """The certificate in doubles as plain data, with what balls prove beside it where they can."""
-    found = answer.certificate
-    assert found is not None  # asked for
-    said: dict[str, Any] = {
-        "applies": found.applies, "bound": found.bound, "standing": found.standing, "why_not": found.why_not,
-        "terms": found.terms, "parts": found.parts, "active": list(found.active), "estimated": list(found.estimated),
-        "stated": list(found.stated), "noise": vars(found.noise), "counts": found.counts, "rigorous": None,
-        "hull": None if found.hull is None else _of_hull(found.hull),
+    certificate = answer.certificate
+    assert certificate is not None  # asked for
+    fields: dict[str, Any] = {
+        "applies": certificate.applies, "bound": certificate.bound, "standing": certificate.standing,
+        "why_not": certificate.why_not, "terms": certificate.terms, "parts": certificate.parts,
+        "active": list(certificate.active), "estimated": list(certificate.estimated),
+        "stated": list(certificate.stated), "noise": vars(certificate.noise), "counts": certificate.counts,
+        "rigorous": None,
+        "hull": None if certificate.hull is None else _of_hull(certificate.hull),
     }  # fmt: skip
     if isinstance(problem, Holder):
-        return said
+        return fields
     quadratic = quadratic_of(problem)
     if quadratic.m + quadratic.p > MOST_ROWS:
-        return said
+        return fields
     noisy = problem.noise.model != "none"
     estimate = None if noisy else answer.hypergradient.tolist()
     lam, rho = answer.lam.tolist(), answer.rho.tolist()
-    made = Estimated(alpha, answer.y_star.tolist(), answer.shift.tolist(), lam, rho, reading.dual_term, estimate)
-    return said | {"rigorous": _rigorous(enclose(quadratic, x, made), noisy=noisy)}
+    estimated = Estimated(alpha, answer.y_star.tolist(), answer.shift.tolist(), lam, rho, reading.dual_term, estimate)
+    return fields | {"rigorous": _rigorous(enclose(quadratic, x, estimated), noisy=noisy)}
 
 
 def _of_hull(hull: f2csa_ref.HullDistance) -> dict[str, Any]:
@@ -50,16 +52,16 @@ def _of_hull(hull: f2csa_ref.HullDistance) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _rigorous(found: ErrorEnclosure, *, noisy: bool) -> dict[str, Any]:
-    if not found.decided:
-        rows = ", ".join(map(str, found.undecided[:5]))
+def _rigorous(enclosure: ErrorEnclosure, *, noisy: bool) -> dict[str, Any]:
+    if not enclosure.decided:
+        rows = ", ".join(map(str, enclosure.undecided[:5]))
         why_not = f"balls cannot tell which of these rows are active: {rows}"
         return {"applies": False, "lower": None, "upper": None, "why_not": why_not}
     return {
-        "applies": True, "lower": found.lower, "upper": found.upper, "why_not": "",
+        "applies": True, "lower": enclosure.lower, "upper": enclosure.upper, "why_not": "",
         "of": "the estimate's formula, without noise and rounding" if noisy else "the estimate printed",
-        "active": list(found.active),
-        "parts": {name: {"mid": part.mid, "radius": part.radius} for name, part in found.parts.items()},
+        "active": list(enclosure.active),
+        "parts": {name: {"mid": part.mid, "radius": part.radius} for name, part in enclosure.parts.items()},
     }  # fmt: skip
 
 

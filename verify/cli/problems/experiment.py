@@ -52,20 +52,20 @@ def kinks(asked: experiment_options.Kinks) -> None:
     _run("kinks", asked, module="across_kinks")
 
 
-def _run(name: str, asked: experiment_options.ExperimentOptions, *, module: str = "", **further: object) -> None:
-    require_at_least("--seed", asked.seed, 0)
-    jobs = cores() if asked.jobs is None else asked.jobs
+def _run(name: str, options: experiment_options.ExperimentOptions, *, module: str = "", **further: object) -> None:
+    require_at_least("--seed", options.seed, 0)
+    jobs = cores() if options.jobs is None else options.jobs
     require_at_least("--jobs", jobs, 1)
-    _require_ours(asked.out, name)
-    size: Size = "quick" if asked.quick else "whole"
-    header = {"experiment": name, "size": size, "seed": asked.seed, "environment": environment()}
+    _require_ours(options.out, name)
+    size: Size = "quick" if options.quick else "whole"
+    header = {"experiment": name, "size": size, "seed": options.seed, "environment": environment()}
     started = time.perf_counter()
     with ended_politely(), progress_bar() as show:
-        bench = Bench(asked.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=asked.resume, show=show)
+        bench = Bench(options.out / f"{name}.cells.jsonl", header, jobs=jobs, resume=options.resume, show=show)
         experiment = import_module(f"verify.experiments.{module or name}")
-        found: Experiment = experiment.run(bench, size, asked.seed, **further)
-    found = found.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
-    _write(found, asked, bench.reused)
+        outcome: Experiment = experiment.run(bench, size, options.seed, **further)
+    outcome = outcome.model_copy(update={"environment": environment(), "seconds": time.perf_counter() - started})
+    _write(outcome, options, bench.reused)
 
 
 def _require_ours(out: Path, name: str) -> None:
@@ -81,16 +81,16 @@ def _require_ours(out: Path, name: str) -> None:
         raise InvalidInputError("--out", f"must not hold a {name}.csv without its {name}.json: move it", str(out))
 
 
-def _write(found: Experiment, asked: experiment_options.ExperimentOptions, reused: int) -> None:
+def _write(outcome: Experiment, options: experiment_options.ExperimentOptions, reused: int) -> None:
     from verify.report.formats.experiment_page import files
 
-    paths = write_files(asked.out, files(found))
-    if asked.as_json:
-        print_json(found.model_dump(mode="json", by_alias=True))
+    paths = write_files(options.out, files(outcome))
+    if options.as_json:
+        print_json(outcome.model_dump(mode="json", by_alias=True))
         return
     console = plain_console()
-    for said in (found.lead, *found.sentences, *(f"{f.statement}: {f.sentence}" for f in found.findings)):
-        console.print(said, markup=False)
+    for sentence in (outcome.lead, *outcome.sentences, *(f"{f.statement}: {f.sentence}" for f in outcome.findings)):
+        console.print(sentence, markup=False)
     page = next(path for path in paths if path.suffix == ".html")
-    kept = f"; {reused} finished cells were there" if reused else ""
-    sys.stderr.write(f"{found.seconds:.0f} s{kept}; page: {page}\n")
+    reuse = f"; {reused} finished cells were there" if reused else ""
+    sys.stderr.write(f"{outcome.seconds:.0f} s{reuse}; page: {page}\n")

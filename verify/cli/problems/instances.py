@@ -23,14 +23,14 @@ def instances(asked: point_options.Instances) -> None:
     """Print the instances asked for; a few by name with all that is known of them."""
     wanted = [require_one_of("--stratum", name, sorted(get_args(Stratum))) for name in asked.stratum or ()]
     named = [find(name.removeprefix(ATLAS), "names") for name in asked.names or ()] or list(atlas().values())
-    found = [instance for instance in named if instance.strata.issuperset(wanted)]
+    selected = [instance for instance in named if instance.strata.issuperset(wanted)]
     if asked.as_json:
-        print_json([described(instance) for instance in found])
+        print_json([described(instance) for instance in selected])
     elif asked.names:
-        for instance in found:
+        for instance in selected:
             _explain(instance)
     else:
-        _list(found, wanted)
+        _list(selected, wanted)
 
 
 def sizes(instance: Instance) -> tuple[int, int, int]:
@@ -56,19 +56,19 @@ def _statements(instance: Instance) -> list[str]:
     return [name for name, check in checks().items() if is_place_of(check, instance.name)]
 
 
-def _list(found: list[Instance], wanted: list[str]) -> None:
+def _list(selected: list[Instance], wanted: list[str]) -> None:
     console = plain_console()
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("instance", "n", "m", "p"):
         table.add_column(heading, no_wrap=True, justify="left" if heading == "instance" else "right")
     table.add_column("strata and purpose")
-    for instance in found:
+    for instance in selected:
         table.add_row(instance.name, *map(str, sizes(instance)), f"{', '.join(sorted(instance.strata))}")
         table.add_row("", "", "", "", instance.purpose)
     console.print(table)
     of = f" of {', '.join(wanted)}" if wanted else ""
     console.print(
-        f"\n{counted(len(found), 'instance')}{of}. f2csa instances NAME explains one; f2csa hypergradient "
+        f"\n{counted(len(selected), 'instance')}{of}. f2csa instances NAME explains one; f2csa hypergradient "
         f"{ATLAS}NAME runs Algorithm 1 on it.", style="dim",
     )  # fmt: skip
     if not wanted:

@@ -87,17 +87,17 @@ def _with_width(parameters: OracleParameters, text: str | None) -> OracleParamet
     return parameters.model_copy(update={"lam_width": float(read_positive(text, "--lam-width"))})
 
 
-def _assumed(asked: point_options.HypergradientOptions) -> f2csa_ref.Assumed | bool:
+def _assumed(options: point_options.HypergradientOptions) -> f2csa_ref.Assumed | bool:
     """What the certificate may use; False where none is asked for."""
-    if not asked.certify:
-        for name, given in (("--table", asked.as_table), ("--gradients-alone", asked.gradients_alone)):
+    if not options.certify:
+        for name, given in (("--table", options.as_table), ("--gradients-alone", options.gradients_alone)):
             if given:
                 raise InvalidInputError(name, "must go with --certify")
         return False
-    level = float(read_positive(asked.level, "--level"))
+    level = float(read_positive(options.level, "--level"))
     if level >= 1:
-        raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
-    return f2csa_ref.Assumed(second_derivatives=not asked.gradients_alone, level=level, blends=True)
+        raise InvalidInputError("--level", "must be in (0, 1)", options.level)
+    return f2csa_ref.Assumed(second_derivatives=not options.gradients_alone, level=level, blends=True)
 
 
 def _given(assignments: Sequence[str]) -> f2csa_ref.Stages:
@@ -136,10 +136,10 @@ def _rational(truth: Truth, at: Point) -> dict[str, Any] | None:
     vectors = {"x": at, "y_star": truth.lower.y_star, "lam": truth.lower.lam}
     if truth.exact_grad_F is not None:
         vectors["hypergradient"] = truth.exact_grad_F
-    found: dict[str, Any] = {name: list(map(str, vector)) for name, vector in vectors.items()}
+    fractions: dict[str, Any] = {name: list(map(str, vector)) for name, vector in vectors.items()}
     if truth.exact_kinks:
-        found["kink_gradients"] = [list(map(str, kink)) for kink in truth.exact_kinks]
-    return found
+        fractions["kink_gradients"] = [list(map(str, kink)) for kink in truth.exact_kinks]
+    return fractions
 
 
 def _finite(value: Any) -> Any:
@@ -162,11 +162,11 @@ def goldstein(asked: point_options.Goldstein) -> None:
     at = read_point(asked.x, default, quadratic.n)
     radius = read_positive(asked.radius, "--radius")
     bounds = distance(quadratic, at, radius, box=read_box(asked.box, quadratic.n))
-    found = {"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)}
+    bracket = {"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)}
     if asked.as_json:
-        print_json(found)
+        print_json(bracket)
     else:
-        show_goldstein(found)
+        show_goldstein(bracket)
 
 
 def plain(found: GoldsteinDistance) -> dict[str, Any]:

@@ -60,12 +60,12 @@ def _choices(call: Mapping[str, Any]) -> str:
 
 def _standing(exact: Mapping[str, Any]) -> str:
     how = {"rational": "in rationals", "balls": "in balls", "closed form": "by its closed form"}[exact["method"]]
-    said = [f"exact values {how}, doubles within {_number(exact['error'], 2)}"]
+    parts = [f"exact values {how}, doubles within {_number(exact['error'], 2)}"]
     active = {kind: exact.get(f"{kind}_active", ()) for kind in ("strictly", "weakly")}
-    said += [f"{kind} active rows {_listed(list(map(str, rows)))}" for kind, rows in active.items() if rows]
+    parts += [f"{kind} active rows {_listed(list(map(str, rows)))}" for kind, rows in active.items() if rows]
     if exact.get("licq") is False:
-        said.append("their gradients are dependent: LICQ fails")
-    return "; ".join(said)
+        parts.append("their gradients are dependent: LICQ fails")
+    return "; ".join(parts)
 
 
 def _rows(

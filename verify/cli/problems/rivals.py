@@ -70,5 +70,5 @@ def parameters_line(setting: Setting) -> str:
     if isinstance(setting.method, F2csaParameters):
         return f"D = {setting.outer.D:.4g}, eta = {setting.outer.eta:.4g}, bound {setting.outer.epsilon:.4g}"
     own = {name: value for name, value in shown.items() if name not in ("M", "K", "T", "goldstein_radius")}
-    said = ", ".join(f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in own.items())
-    return f"{setting.method.name}: {said}"
+    pairs = ", ".join(f"{k} = {v:.4g}" if isinstance(v, float) else f"{k} = {v}" for k, v in own.items())
+    return f"{setting.method.name}: {pairs}"

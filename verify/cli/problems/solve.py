@@ -146,9 +146,9 @@ def _keep_aside(trace: Path) -> None:
     """What is there already is somebody's: it is kept under another name, which nothing else has."""
     if trace.is_file() and trace.stat().st_size:
         names = (trace.with_name(f"{trace.name}.bak{number or ''}") for number in count())
-        kept = next(name for name in names if not name.exists())
-        trace.replace(kept)
-        _say(f"{trace.name} was there; it is kept as {kept.name} (a run in it goes on with --resume)")
+        backup = next(name for name in names if not name.exists())
+        trace.replace(backup)
+        _say(f"{trace.name} was there; it is kept as {backup.name} (a run in it goes on with --resume)")
 
 
 def result(problem: Problem | Objectives, report: SolveReport) -> dict[str, Any]:
@@ -238,11 +238,11 @@ def _setting(wanted: SolveRequest, q: Objectives, start: Point | None) -> Settin
         bounds |= {"bias": accuracy.error, "variance": accuracy.variance(q.n) if noisy else 0.0}
 
     def scheduled(constants: Constants) -> OuterParameters:
-        made = schedule(
+        parameters = schedule(
             given_or(wanted.schedule, "budget"), constants, goldstein_radius=radius, epsilon=wanted.wishes.epsilon,
             calls=given_or(wanted.calls, 10_000),
         )  # fmt: skip
-        return with_overrides(made, M=wanted.block_length, K=wanted.blocks, eta=wanted.eta)
+        return with_overrides(parameters, M=wanted.block_length, K=wanted.blocks, eta=wanted.eta)
 
     call, fast = OracleCall(alpha, reading, oracle), kind != "plain"
     if wanted.schedule not in (None, "budget") and "lipschitz_F" in bounds:
@@ -273,13 +273,13 @@ def _setting(wanted: SolveRequest, q: Objectives, start: Point | None) -> Settin
 
 def first_alpha(q: Objectives, x_0: Vector, accuracy: Accuracy, call: OracleCall, seed: int) -> float:
     """Where the search for alpha begins; refused where rounding alone is more than the error wanted at the start."""
-    made = answer_within(q, x_0, accuracy, call, np.random.default_rng([seed, 3]))
-    if not made.met:
-        if made.why_not == ROUNDED:
-            rule = f"is too small for doubles: at the start no bound below {made.bound:.2g} can be certified"
+    answer = answer_within(q, x_0, accuracy, call, np.random.default_rng([seed, 3]))
+    if not answer.met:
+        if answer.why_not == ROUNDED:
+            rule = f"is too small for doubles: at the start no bound below {answer.bound:.2g} can be certified"
             raise InvalidInputError("--error", rule, f"{accuracy.error:g}")
-        _say(f"at the start the error is not certified to {accuracy.error:g}: {made.why_not}")
-    return made.next_alpha
+        _say(f"at the start the error is not certified to {accuracy.error:g}: {answer.why_not}")
+    return answer.next_alpha
 
 
 def _announce(q: Objectives, setting: Setting, max_calls: int) -> None:

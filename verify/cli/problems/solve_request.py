@@ -136,33 +136,33 @@ def _positive(text: str, argument: str) -> float:
     return value
 
 
-def _accuracy(asked: options.Solve, method: MethodName) -> Accuracy | None:
+def _accuracy(request: options.Solve, method: MethodName) -> Accuracy | None:
     """The error wanted of each answer; refused with what it chooses, and where nothing is certified."""
-    if asked.error is None:
+    if request.error is None:
         for option in ("level", "assume"):
-            if (value := getattr(asked, option)) not in (None, []):
+            if (value := getattr(request, option)) not in (None, []):
                 raise InvalidInputError(_dashed(option), "must go with --error", value)
         return None
-    error = _positive(asked.error, "--error")
-    require_used(method, "error", asked.error)
+    error = _positive(request.error, "--error")
+    require_used(method, "error", request.error)
     for option in EXCLUDED:
-        if getattr(asked, option) is not None:
+        if getattr(request, option) is not None:
             rule = "chooses alpha, the stops and N_g, and bounds bias and variance"
             raise InvalidInputError(_dashed(option), f"must be left out with --error, which {rule}")
-    if any(text.startswith("inner_stop=") for text in asked.choose or ()):
+    if any(text.startswith("inner_stop=") for text in request.choose or ()):
         raise InvalidInputError("--choose", "must leave out inner_stop with --error, which chooses the stop")
-    if asked.oracle not in (None, "plain"):
-        raise InvalidInputError("--oracle", "must be plain with --error: no other is certified", asked.oracle)
-    level = LEVEL if asked.level is None else _positive(asked.level, "--level")
+    if request.oracle not in (None, "plain"):
+        raise InvalidInputError("--oracle", "must be plain with --error: no other is certified", request.oracle)
+    level = LEVEL if request.level is None else _positive(request.level, "--level")
     if level >= 1:
-        raise InvalidInputError("--level", "must be in (0, 1)", asked.level)
-    return Accuracy(error, Assumed(level=level, **_assumed(asked)))
+        raise InvalidInputError("--level", "must be in (0, 1)", request.level)
+    return Accuracy(error, Assumed(level=level, **_assumed(request)))
 
 
-def _assumed(asked: options.Solve) -> dict[str, Any]:
+def _assumed(request: options.Solve) -> dict[str, Any]:
     """What a certificate is to believe, by name."""
     believed: dict[str, Any] = {}
-    for text in asked.assume or ():
+    for text in request.assume or ():
         name, equals, value = text.partition("=")
         if not equals or name not in BELIEVED:
             raise InvalidInputError("--assume", f"must be NAME=VALUE, NAME one of {', '.join(BELIEVED)}", text)
@@ -177,45 +177,45 @@ def _assumed(asked: options.Solve) -> dict[str, Any]:
     return believed
 
 
-def _wishes(asked: options.Solve, method: MethodName, radius: float) -> Wishes:
+def _wishes(request: options.Solve, method: MethodName, radius: float) -> Wishes:
     """What was asked of the method's own parameters, each checked on its own."""
     read: dict[str, Any] = {name: _positive(text, _dashed(name))
                             for name in ("step_size", "momentum", "perturbation", "smoothing")
-                            if (text := getattr(asked, name)) is not None}  # fmt: skip
+                            if (text := getattr(request, name)) is not None}  # fmt: skip
     for name, allowed in (("decay", ("constant", "square-root", "harmonic")),
                           ("linear_algebra", ("naive", "standard", "best", "cg"))):  # fmt: skip
-        word = getattr(asked, name)
+        word = getattr(request, name)
         if word is not None:
             read[name] = require_one_of(_dashed(name), word, allowed)
-    wishes = Wishes(**read, epsilon=None if asked.epsilon is None else _positive(asked.epsilon, "--epsilon"))
+    wishes = Wishes(**read, epsilon=None if request.epsilon is None else _positive(request.epsilon, "--epsilon"))
     require_granted(method, wishes)
     if wishes.momentum is not None and not wishes.momentum < 1:
-        raise InvalidInputError("--momentum", "must be < 1", asked.momentum)
+        raise InvalidInputError("--momentum", "must be < 1", request.momentum)
     if wishes.smoothing is not None and not wishes.smoothing < radius:
-        raise InvalidInputError("--smoothing", f"must be below the radius {radius:g}", asked.smoothing)
+        raise InvalidInputError("--smoothing", f"must be below the radius {radius:g}", request.smoothing)
     return wishes
 
 
-def _schedule(asked: options.Solve, method: MethodName) -> ScheduleName | None:
+def _schedule(request: options.Solve, method: MethodName) -> ScheduleName | None:
     """The schedule's name; refused with a target or a number of calls that it does not take."""
-    if asked.schedule is not None:
-        require_one_of("--schedule", asked.schedule, get_args(ScheduleName))
-    schedule: Any = given_or(asked.schedule, "budget")
+    if request.schedule is not None:
+        require_one_of("--schedule", request.schedule, get_args(ScheduleName))
+    schedule: Any = given_or(request.schedule, "budget")
     if schedule == "budget":
-        if asked.epsilon is not None and not method.startswith("dsblo"):
+        if request.epsilon is not None and not method.startswith("dsblo"):
             rule = f"is for --schedule repaired or paper, and for dsblo, not {method} on a budget"
-            raise InvalidInputError("--epsilon", rule, asked.epsilon)
-    elif asked.calls is not None:
-        raise InvalidInputError("--calls", f"is for --schedule budget only, not {schedule}", asked.calls)
-    elif asked.epsilon is None:
+            raise InvalidInputError("--epsilon", rule, request.epsilon)
+    elif request.calls is not None:
+        raise InvalidInputError("--calls", f"is for --schedule budget only, not {schedule}", request.calls)
+    elif request.epsilon is None:
         raise InvalidInputError("--epsilon", f"is required for the {schedule} schedule")
-    return None if asked.schedule is None else schedule
+    return None if request.schedule is None else schedule
 
 
-def _constants(asked: options.Solve) -> dict[ConstantName, float]:
+def _constants(request: options.Solve) -> dict[ConstantName, float]:
     given: dict[ConstantName, float] = {}
     for name, option in CONSTANTS.items():
-        text = getattr(asked, option)
+        text = getattr(request, option)
         if text is None:
             continue
         value = float(parse_entry(text, _dashed(option)))
@@ -225,8 +225,8 @@ def _constants(asked: options.Solve) -> dict[ConstantName, float]:
     return given
 
 
-def _box(asked: options.Solve, n: int) -> Ends | None:
-    box = read_box(asked.project_onto, n, "--project-onto")
+def _box(request: options.Solve, n: int) -> Ends | None:
+    box = read_box(request.project_onto, n, "--project-onto")
     if box is None:
         return None
     (lower, upper) = (tuple(missing if value is None else float(value) for value in part)
@@ -262,16 +262,16 @@ def require_agreement(asked: options.Solve, setting: Setting) -> None:
         _refuse("x", asked, setting.x_0)
 
 
-def _require_accuracy(asked: options.Solve, wanted: Accuracy | None, recorded: Accuracy | None) -> None:
+def _require_accuracy(request: options.Solve, wanted: Accuracy | None, recorded: Accuracy | None) -> None:
     if wanted is None:
         return
     if recorded is None or wanted.error != recorded.error:
-        _refuse("error", asked, "without --error" if recorded is None else recorded.error)
-    for name, value in _assumed(asked).items():
+        _refuse("error", request, "without --error" if recorded is None else recorded.error)
+    for name, value in _assumed(request).items():
         if getattr(recorded.assumed, name) != value:
-            _refuse("assume", asked, f"{name} = {getattr(recorded.assumed, name)}")
-    if asked.level is not None and wanted.assumed.level != recorded.assumed.level:
-        _refuse("level", asked, recorded.assumed.level)
+            _refuse("assume", request, f"{name} = {getattr(recorded.assumed, name)}")
+    if request.level is not None and wanted.assumed.level != recorded.assumed.level:
+        _refuse("level", request, recorded.assumed.level)
 
 
 def _recorded(setting: Setting) -> dict[str, Any]:
@@ -286,29 +286,29 @@ def _recorded(setting: Setting) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _require_wishes(asked: options.Solve, wishes: Wishes, setting: Setting) -> None:
+def _require_wishes(request: options.Solve, wishes: Wishes, setting: Setting) -> None:
     for name, value in vars(wishes).items():
         if value is None or name == "epsilon":
             continue
-        kept = getattr(setting.method, {"momentum": "beta"}.get(name, name), None)
-        if name == "step_size" and kept is None:
-            kept = 1 / getattr(setting.method, "gamma_2", math.inf)
+        recorded = getattr(setting.method, {"momentum": "beta"}.get(name, name), None)
+        if name == "step_size" and recorded is None:
+            recorded = 1 / getattr(setting.method, "gamma_2", math.inf)
             value = 1 / (1 / value)  # as the run inverted it
-        if kept != value:
-            _refuse(name, asked, kept)
+        if recorded != value:
+            _refuse(name, request, recorded)
 
 
-def _require_length(asked: options.Solve, wanted: SolveRequest, setting: Setting) -> None:
+def _require_length(request: options.Solve, wanted: SolveRequest, setting: Setting) -> None:
     """Calls within a block of the run's, and the target that its schedule was made for."""
     outer, by_hand = setting.outer, wanted.block_length is not None or wanted.blocks is not None
     if wanted.calls is not None and not by_hand and not outer.T <= wanted.calls < outer.T + outer.M:
-        _refuse("calls", asked, outer.T)
+        _refuse("calls", request, outer.T)
     epsilon = wanted.wishes.epsilon
     if epsilon is not None and wanted.schedule in ("repaired", "paper") and epsilon != outer.epsilon:
-        _refuse("epsilon", asked, outer.epsilon)
+        _refuse("epsilon", request, outer.epsilon)
 
 
-def _refuse(option: str, asked: options.Solve, recorded: object) -> NoReturn:
+def _refuse(option: str, request: options.Solve, recorded: object) -> NoReturn:
     shown = f"{recorded:.6g}" if isinstance(recorded, float) else recorded
     rule = f"must be the run's that goes on, {shown}"
-    raise InvalidInputError(_dashed(option), rule, getattr(asked, option))
+    raise InvalidInputError(_dashed(option), rule, getattr(request, option))

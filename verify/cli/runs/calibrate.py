@@ -63,70 +63,70 @@ def calibrate(asked: options.Calibrate) -> int:
     if asked.out is not None:
         require_at_least("--law-runs", asked.law_runs, 1)
         refuse_to_replace(asked.out)
-    found = _calibration(asked)
+    calibration = _calibration(asked)
     if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: page(_counted(asked, found))})
+        write_files(asked.out.parent, {asked.out.name: page(_counted(asked, calibration))})
     if asked.as_json:
-        print_json_text(found.model_dump_json(indent=1))
+        print_json_text(calibration.model_dump_json(indent=1))
     else:
-        _show(found, asked.runs)
-    return 1 if found.outcome == "broken" else 0
+        _show(calibration, asked.runs)
+    return 1 if calibration.outcome == "broken" else 0
 
 
-def _seeds(asked: options.Calibrate) -> int:
+def _seeds(request: options.Calibrate) -> int:
     """Count flips, seed by seed, what is kept beside; 1 where there are any, else 0."""
-    found = (kept(asked.record) if asked.record else None) or Seeds.of(FIRST, [])
-    at_once = asked.jobs or multiprocessing.cpu_count()
+    seeds = (kept(request.record) if request.record else None) or Seeds.of(FIRST, [])
+    at_once = request.jobs or multiprocessing.cpu_count()
     with progress_bar() as progress:
-        while found.seeds < asked.seeds:
-            spread = _Spread(at_once, asked.seeds, progress, done=found.seeds, chunk=1)
-            first = found.first + found.seeds
-            more = min(2 * at_once, asked.seeds - found.seeds)
+        while seeds.seeds < request.seeds:
+            spread = _Spread(at_once, request.seeds, progress, done=seeds.seeds, chunk=1)
+            first = seeds.first + seeds.seeds
+            more = min(2 * at_once, request.seeds - seeds.seeds)
             rows = spread.run(partial(_seeds_from, first=first), more)
-            found = Seeds.of(found.first, [*found.found, *rows])
-            if asked.record:
-                write_files(asked.record.parent, {asked.record.name: found.written()})
-    if asked.as_json:
-        print_json_text(found.written())
+            seeds = Seeds.of(seeds.first, [*seeds.found, *rows])
+            if request.record:
+                write_files(request.record.parent, {request.record.name: seeds.written()})
+    if request.as_json:
+        print_json_text(seeds.written())
     else:
-        for flip in found.flips:
+        for flip in seeds.flips:
             print(f"flip: {flip.key} at seed {flip.seed}: {flip.verdict}")
         print(
-            f"{found.seeds * found.results:,} sampled results at {found.seeds:,} seeds from {found.first:,} on, "
-            f"{found.results} each: {counted(len(found.flips), 'verdict')} not on record"
+            f"{seeds.seeds * seeds.results:,} sampled results at {seeds.seeds:,} seeds from {seeds.first:,} on, "
+            f"{seeds.results} each: {counted(len(seeds.flips), 'verdict')} not on record"
         )
-    return 1 if found.flips else 0
+    return 1 if seeds.flips else 0
 
 
 def _seeds_from(numbers: range, *, first: int) -> list[list[tuple[str, str]]]:
     return run_seeds([first + number for number in numbers])
 
 
-def _calibration(asked: options.Calibrate) -> Calibration:
+def _calibration(request: options.Calibrate) -> Calibration:
     """Run on right and on wrong subjects; every run's randomness comes from its number alone."""
-    law_runs = min(asked.runs, asked.law_runs)
+    law_runs = min(request.runs, request.law_runs)
     with progress_bar() as progress:
-        spread = _Spread(asked.jobs or multiprocessing.cpu_count(), asked.runs + law_runs, progress)
-        rows = spread.run(partial(run_many, seed=asked.seed, budget=asked.budget), asked.runs)
-        laws = spread.run(partial(run_laws, seed=asked.seed, budget=asked.budget), law_runs)
-    found = with_sweeps(summarise(rows, asked.budget), asked.runs, asked.seed)
-    return found.model_copy(update={"laws": summarise_laws(laws, asked.budget)})
+        spread = _Spread(request.jobs or multiprocessing.cpu_count(), request.runs + law_runs, progress)
+        rows = spread.run(partial(run_many, seed=request.seed, budget=request.budget), request.runs)
+        laws = spread.run(partial(run_laws, seed=request.seed, budget=request.budget), law_runs)
+    calibration = with_sweeps(summarise(rows, request.budget), request.runs, request.seed)
+    return calibration.model_copy(update={"laws": summarise_laws(laws, request.budget)})
 
 
-def _counted(asked: options.Calibrate, found: Calibration) -> CalibrationCounts:
+def _counted(request: options.Calibrate, calibration: Calibration) -> CalibrationCounts:
     """What the page shows besides: laws at a rarer error, crossings, and what bends cost."""
-    rarer, runs = RARER * asked.budget, min(asked.runs, asked.law_runs)
+    rarer, runs = RARER * request.budget, min(request.runs, request.law_runs)
     with progress_bar() as progress:
-        spread = _Spread(asked.jobs or multiprocessing.cpu_count(), runs, progress)
-        laws = summarise_laws(spread.run(partial(run_laws, seed=asked.seed, budget=rarer), runs), rarer)
+        spread = _Spread(request.jobs or multiprocessing.cpu_count(), runs, progress)
+        laws = summarise_laws(spread.run(partial(run_laws, seed=request.seed, budget=rarer), runs), rarer)
     share = Share(TOTAL_ERROR / full_run_decisions())
-    few = min(FEW, asked.runs)
-    far = tuple(crossings(few, seed=asked.seed, share=Share(asked.budget)))
-    again = min(TEN, asked.runs)
-    by_law = {name: smallest_found(name, again, seed=asked.seed, budget=asked.budget) for name in SIZES}
+    few = min(FEW, request.runs)
+    far = tuple(crossings(few, seed=request.seed, share=Share(request.budget)))
+    again = min(TEN, request.runs)
+    by_law = {name: smallest_found(name, again, seed=request.seed, budget=request.budget) for name in SIZES}
     prices = tuple(price(values, share, few) for values in VALUES)
-    as_asked = smallest_as_asked(again, seed=asked.seed, error=share.error)
-    return CalibrationCounts(found, laws, far, prices, share.error, by_law, again, as_asked)
+    as_asked = smallest_as_asked(again, seed=request.seed, error=share.error)
+    return CalibrationCounts(calibration, laws, far, prices, share.error, by_law, again, as_asked)
 
 
 @dataclass
@@ -160,13 +160,13 @@ class _Spread:
         return [row for start in sorted(rows) for row in rows[start]]
 
 
-def _show(found: Calibration, runs: int) -> None:
+def _show(calibration: Calibration, runs: int) -> None:
     console = plain_console()
     tables = {
-        "false refutations of right subjects": (found.whole, *found.false_refutations),
-        "missed violations of the stated smallest size": found.missed_violations,
-        "laws of sweeps: false refutations of a right claim": found.sweeps_refuted,
-        "laws of sweeps: false supports of one half an order stronger": found.sweeps_supported,
+        "false refutations of right subjects": (calibration.whole, *calibration.false_refutations),
+        "missed violations of the stated smallest size": calibration.missed_violations,
+        "laws of sweeps: false refutations of a right claim": calibration.sweeps_refuted,
+        "laws of sweeps: false supports of one half an order stronger": calibration.sweeps_supported,
     }
     for title, rows in tables.items():
         table = Table(title=f"{title}, up to {runs:,} runs", title_justify="left")
@@ -175,22 +175,24 @@ def _show(found: Calibration, runs: int) -> None:
         for row in rows:
             table.add_row(*_cells(row))
         console.print(table)
-    if found.laws:
-        console.print(_laws(found))
-    console.print(f"Promised: error {found.budget:g} a run, power {found.power:g}. {_sentence(found)}")
+    if calibration.laws:
+        console.print(_laws(calibration))
+    console.print(
+        f"Promised: error {calibration.budget:g} a run, power {calibration.power:g}. {_sentence(calibration)}"
+    )
 
 
-def _sentence(found: Calibration) -> str:
+def _sentence(calibration: Calibration) -> str:
     """What all counts together show."""
-    if found.outcome == "broken":
+    if calibration.outcome == "broken":
         return "A promise was broken: see the rows marked above."
-    if found.outcome == "kept":
+    if calibration.outcome == "kept":
         return "Every promise was kept."
-    open_rows = [row for row in found.rows if row.outcome == "not shown"]
-    count = len(open_rows) + sum(row.outcome == "not shown" for row in found.laws)
+    open_rows = [row for row in calibration.rows if row.outcome == "not shown"]
+    count = len(open_rows) + sum(row.outcome == "not shown" for row in calibration.laws)
     needed = max((row.runs_needed for row in open_rows), default=0)
     more = f"; the rarest takes {needed:,} runs without one that is wrong" if needed else ""
-    total = len(found.rows) + len(found.laws)
+    total = len(calibration.rows) + len(calibration.laws)
     return f"No promise was broken, but {count} of {total} are not shown to be kept by so few runs{more}."
 
 
@@ -201,18 +203,18 @@ def _cells(row: Achieved) -> tuple[str, ...]:
             f"<= {row.promised:.2g}", mark)  # fmt: skip
 
 
-def _laws(found: Calibration) -> Table:
+def _laws(calibration: Calibration) -> Table:
     """A law a row, a decision a column: refuted falsely, supported falsely, left open."""
-    first = found.laws[0]
+    first = calibration.laws[0]
     promised = f"promised: {first.error:g} of right subjects refuted, {first.missed:.2g} of wrong ones supported"
     title = f"noise of other laws, up to {first.runs:,} runs; {promised}; the rest left open"
     table = Table(title=title, title_justify="left")
-    decisions = list(dict.fromkeys(row.decision for row in found.laws))
+    decisions = list(dict.fromkeys(row.decision for row in calibration.laws))
     table.add_column("law", no_wrap=True)
     for decision in decisions:
         table.add_column(decision)
-    cells = {(row.law, row.decision): _law_cell(row) for row in found.laws}
-    for law in dict.fromkeys(row.law for row in found.laws):
+    cells = {(row.law, row.decision): _law_cell(row) for row in calibration.laws}
+    for law in dict.fromkeys(row.law for row in calibration.laws):
         table.add_row(law, *(cells.get((law, decision), "it refutes this") for decision in decisions))
     return table
 

@@ -24,33 +24,33 @@ def history(asked: skeleton_options.HistoryOptions) -> None:
         if asked.out.is_dir():
             raise InvalidInputError("--out", "must be a file, not a folder", str(asked.out))
         refuse_to_replace(asked.out)
-    found = history_of(read_commits(asked.files[0]) if asked.commits else read_files(asked.files))
+    timeline = history_of(read_commits(asked.files[0]) if asked.commits else read_files(asked.files))
     if asked.out is not None:
-        (path,) = write_files(asked.out.parent, {asked.out.name: history_page(found)})
+        (path,) = write_files(asked.out.parent, {asked.out.name: history_page(timeline)})
         sys.stderr.write(f"{path}\n")
     if asked.as_json:
-        print_json_text(found.model_dump_json(indent=1))
+        print_json_text(timeline.model_dump_json(indent=1))
     else:
-        _print(found)
+        _print(timeline)
 
 
-def _print(found: History) -> None:
+def _print(timeline: History) -> None:
     console = plain_console()
     records = _table("record", "verdicts", "worse", "other")
-    for record in found.records:
+    for record in timeline.records:
         verdicts = ", ".join(f"{count} {name}" for name, count in record.verdicts.items())
         records.add_row(escape(record.name), verdicts, str(len(record.worse)), str(len(record.other)))
     console.print(records)
     moved = _table("moved", "over the records")
-    for line in found.moved:
+    for line in timeline.moved:
         where = f"{line.claim} [{line.reading}] on {line.instance}"
         moved.add_row(escape(where), verdicts_said(line.verdicts))
         for course in filter(_varies, line.courses):
             moved.add_row(escape(f"  {course.quantity}, {course.what}"), said_of(course.values))
-    if found.moved:
+    if timeline.moved:
         console.print(moved)
     console.print(
-        f"{counted(len(found.moved), 'result')} of {len(found.lines)} moved over {len(found.records)} records."
+        f"{counted(len(timeline.moved), 'result')} of {len(timeline.lines)} moved over {len(timeline.records)} records."
     )
 
 

@@ -23,14 +23,19 @@ def recheck(asked: options.Recheck) -> int:
     if not report.has_verdicts:
         raise InvalidInputError("REPORT", "must hold at least one verdict", str(asked.report))
     with progress_bar() as progress:
-        found = decide_again(report, progress)
+        review = decide_again(report, progress)
     if asked.as_json:
-        refused = [{"where": one.where, "field": one.field, "rule": one.rule} for one in found.refusals]
+        refused = [{"where": one.where, "field": one.field, "rule": one.rule} for one in review.refusals]
         print_json(
-            {"verdicts": found.verdicts, "certificates": found.certificates, "refused": refused, "notes": found.notes}
+            {
+                "verdicts": review.verdicts,
+                "certificates": review.certificates,
+                "refused": refused,
+                "notes": review.notes,
+            }
         )
     else:
-        lines = [f"refused: {one}" for one in found.refusals] + [f"not decided again: {line}" for line in found.notes]
-        for line in [*lines, found.said]:
+        lines = [f"refused: {one}" for one in review.refusals] + [f"not decided again: {line}" for line in review.notes]
+        for line in [*lines, review.said]:
             sys.stdout.write(printable(line) + "\n")
-    return 1 if found.refusals else 0
+    return 1 if review.refusals else 0

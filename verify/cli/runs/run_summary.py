@@ -106,12 +106,12 @@ def _counted(report: Report) -> str:
 def _unfinished(report: Report, ending: Ending) -> list[str]:
     if report.complete:
         return []
-    kept = "the report is partial" if ending.paths else f"{ending.folder} keeps the report of an earlier run"
+    state = "the report is partial" if ending.paths else f"{ending.folder} keeps the report of an earlier run"
     again = "" if report.is_of_the_paper else " with --resume"
     if ending.stopped_at is None:
-        return [f"interrupted: {kept}; what is done is kept: run it again{again} to go on"]
+        return [f"interrupted: {state}; what is done is kept: run it again{again} to go on"]
     where, why = ending.stopped_at.where, ending.stopped_at.fault or str(ending.stopped_at.verdict)
-    return [f"stopped at {where}: {why}; {kept}; what is done is kept: run it again{again}, without -x, to go on"]
+    return [f"stopped at {where}: {why}; {state}; what is done is kept: run it again{again}, without -x, to go on"]
 
 
 def counted_in_print(results: int) -> str:

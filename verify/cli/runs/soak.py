@@ -48,23 +48,23 @@ def soak(asked: store_options.SoakOptions) -> int:
         in_process=asked.in_process, fresh=asked.fresh, shrinking=asked.shrinking,
     )  # fmt: skip
     with progress_bar(quiet=asked.quiet, seconds=seconds) as progress, ended_politely(), redirect_stdout(sys.stderr):
-        found, interrupted = what.carried_out(progress)
+        outcome, interrupted = what.carried_out(progress)
     if asked.as_json:
-        print_json_text(found.model_dump_json(by_alias=True, indent=1))
+        print_json_text(outcome.model_dump_json(by_alias=True, indent=1))
     else:
-        for line in lines(found, time.monotonic() - started, f"{asked.out / FILE}"):
+        for line in lines(outcome, time.monotonic() - started, f"{asked.out / FILE}"):
             sys.stdout.write(printable(line) + "\n")
-    if seconds is not None and not found.has_whole_draw:
+    if seconds is not None and not outcome.has_whole_draw:
         sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
-        return max(3, found.exit_code)
+        return max(3, outcome.exit_code)
     # Where neither count nor time is given, to be ended is how it ends.
-    return 3 if interrupted and (asked.draws is not None or seconds is not None) else found.exit_code
+    return 3 if interrupted and (asked.draws is not None or seconds is not None) else outcome.exit_code
 
 
 def seconds_of(text: str, argument: str = "--for") -> float:
     """A duration such as ``90``, ``90s``, ``1.5h``, in seconds."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)([smhd]?)", text.strip(), re.ASCII)
-    seconds = 0.0 if found is None else float(found[1]) * UNITS[found[2]]
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)([smhd]?)", text.strip(), re.ASCII)
+    seconds = 0.0 if match is None else float(match[1]) * UNITS[match[2]]
     if not 0 < seconds <= LONGEST:
         raise InvalidInputError(argument, "must be a time > 0 and at most a year, such as 90s, 20m, 8h or 2d", text)
     return seconds

@@ -27,8 +27,8 @@ def with_causes(report: Report, seconds: float, time_limit: float | None) -> Rep
     """
     if not seconds or report.is_of_the_paper or report.exit_code != 1 or not report.complete:
         return report
-    found = letter_of_stages(report.subject, report.seed, seconds, time_limit)
-    return report if found is None else report.with_letter(found)
+    letter = letter_of_stages(report.subject, report.seed, seconds, time_limit)
+    return report if letter is None else report.with_letter(letter)
 
 
 def letter_of_stages(subject: Any, seed: int, seconds: float, time_limit: float | None) -> Letter | None:

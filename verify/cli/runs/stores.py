@@ -43,21 +43,21 @@ def report(asked: store_options.ReportOptions) -> int:
     on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
     with Store(path, "STORE", to_read=True) as store:
         plan = fullest(store, subject=asked.subject, profile=asked.profile, seed=asked.seed)
-        made = report_of(store, plan, shipped_record() if on_record is None else on_record.verdicts)
+        stored_report = report_of(store, plan, shipped_record() if on_record is None else on_record.verdicts)
         notices = list(store.notices)
     if on_record is not None:
-        made = _held(made, on_record, dict(plan.cells))
-    if not made.complete:
-        notices.append(f"{len(made.results):,} of the {len(plan.cells):,} results of the run are in {path}")
-    folder = folder_for(out, [result.key for result in made.results])
-    paths = [] if not made.complete and holds_complete(folder) else write(made, folder)
+        stored_report = _held(stored_report, on_record, dict(plan.cells))
+    if not stored_report.complete:
+        notices.append(f"{len(stored_report.results):,} of the {len(plan.cells):,} results of the run are in {path}")
+    folder = folder_for(out, [result.key for result in stored_report.results])
+    paths = [] if not stored_report.complete and holds_complete(folder) else write(stored_report, folder)
     if asked.plots is not None:
-        write_files(asked.plots, plots_of(SiteFrame.of(made.timeless)), "--plots")
+        write_files(asked.plots, plots_of(SiteFrame.of(stored_report.timeless)), "--plots")
     if asked.as_json:
-        print_json_text(render_json(made))
+        print_json_text(render_json(stored_report))
     else:
-        show(made.after(0, notices), Ending(paths, folder), table=asked.table)
-    return made.exit_code
+        show(stored_report.after(0, notices), Ending(paths, folder), table=asked.table)
+    return stored_report.exit_code
 
 
 def _held(report: Report, on_record: Baseline, planned: Collection[str]) -> Report:

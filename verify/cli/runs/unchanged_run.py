@@ -86,12 +86,12 @@ def about(asked: Verify) -> str:
     Raises:
         InvalidInputError: If settings are broken.
     """
-    asked, found = with_settings(asked, asked.subject)
+    asked, settings = with_settings(asked, asked.subject)
     github = asked.annotations or ("github" if os.environ.get(ON_GITHUB) == "true" else "none")
     more = (
         asked.executor, asked.shard, asked.skips_file, asked.xfails_file, asked.record_to, asked.record, asked.sarif,
         asked.force, asked.fresh, asked.exitfirst, asked.table, asked.as_json, github != "none",
-        asked.subject not in (None, REFERENCE), found.is_of_another, any(map(is_file, asked.instance or ())),
+        asked.subject not in (None, REFERENCE), settings.is_of_another, any(map(is_file, asked.instance or ())),
         asked.jobs is not None and asked.jobs < 1,
     )  # fmt: skip
     if any(more):
@@ -101,7 +101,7 @@ def about(asked: Verify) -> str:
         if not asked.baseline.is_file():
             return ""
         baseline = asked.baseline.read_bytes()
-    told = repr((replace(asked, jobs=None, out=Path()), found, environment()))
+    told = repr((replace(asked, jobs=None, out=Path()), settings, environment()))
     return notes.digest(told, hashlib.sha256(baseline).hexdigest(), installed().whole)
 
 

@@ -122,29 +122,29 @@ def verify(asked: options.Verify, key: str, started: float) -> int:
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
-def _whom(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
-    return REFERENCE if asked.subject is None else asked.subject
+def _whom(request: options.Verify | options.RecordOptions | options.Compare) -> str:
+    return REFERENCE if request.subject is None else request.subject
 
 
-def _profile(asked: options.Verify | options.RecordOptions | options.Compare) -> str:
-    return "ci" if asked.profile is None else asked.profile
+def _profile(request: options.Verify | options.RecordOptions | options.Compare) -> str:
+    return "ci" if request.profile is None else request.profile
 
 
 RECORD_TO = "--record-to"
 """The option's name in errors."""
 
 
-def _record_to(asked: options.Verify) -> Path | None:
+def _record_to(request: options.Verify) -> Path | None:
     """The file to write the verdicts found to; refused, before any run, where it holds anything else."""
-    if asked.record is not None:
-        if asked.record_to is not None:
+    if request.record is not None:
+        if request.record_to is not None:
             raise InvalidInputError("--record", f"must not be given together with {RECORD_TO}, its new name")
         sys.stderr.write(f"f2csa: --record writes its file; {RECORD_TO} is its new name\n")
-    path = asked.record_to or asked.record
-    if path is None and asked.force:
+    path = request.record_to or request.record
+    if path is None and request.force:
         raise InvalidInputError("--force", f"must go with {RECORD_TO}")
     if path is not None:
-        refuse_to_overwrite(path, force=asked.force, argument=RECORD_TO)
+        refuse_to_overwrite(path, force=request.force, argument=RECORD_TO)
     return path
 
 
@@ -155,23 +155,23 @@ def _digest_of(report: Report) -> str:
 
 def written(report: Report, about: str, folder: Path, store: Path) -> list[Path]:
     """Write the files; where they are there already, as the store remembers, only their times."""
-    with Store(store) as kept:
-        known = kept.remembered(FILES + about)
+    with Store(store) as open_store:
+        known = open_store.remembered(FILES + about)
         if are_there(folder, known):
             write_files(folder, {times.FILE: times.render_times(report)})
             return [folder / name for name in (*known, times.FILE)]
         paths = write(report, folder)
         timeless = [path for path in paths if path.name != times.FILE]
-        kept.remember(FILES, about, {path.relative_to(folder).as_posix(): digest(path) for path in timeless})
+        open_store.remember(FILES, about, {path.relative_to(folder).as_posix(): digest(path) for path in timeless})
     return paths
 
 
-def _planned(selection: Selection, asked: options.Verify) -> list[Task]:
+def _planned(selection: Selection, request: options.Verify) -> list[Task]:
     """What will be run; wrong names are refused here."""
     return plan(
         selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
-        find_profile(_profile(asked)), _whom(asked),
-        campaign.DEFAULT_SEED if asked.seed is None else asked.seed,
+        find_profile(_profile(request)), _whom(request),
+        campaign.DEFAULT_SEED if request.seed is None else request.seed,
     )  # fmt: skip
 
 
@@ -211,20 +211,20 @@ def record(asked: options.RecordOptions) -> int:
         _print([f"{NOTHING}: nothing was recorded"])
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
-    kept = Baseline.of(report) if report.has_verdicts else None
-    kept = selected(asked).narrow(kept) if kept is not None else None
-    if kept is not None:
-        keep(kept, asked.out)
+    baseline = Baseline.of(report) if report.has_verdicts else None
+    baseline = selected(asked).narrow(baseline) if baseline is not None else None
+    if baseline is not None:
+        keep(baseline, asked.out)
     _print([f"fault, not recorded: {line}" for line in faults])
-    if kept is None:
+    if baseline is None:
         if faults:
             _print(["every result is a fault: nothing was recorded"])
             return 3
         named = ", ".join(asked.claims or ())
         raise InvalidInputError("claims", "must select at least one result of the report", named)
-    how = f"profile {kept.profile}, seed {kept.seed}"
+    how = f"profile {baseline.profile}, seed {baseline.seed}"
     left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
-    _print([f"{counted(len(kept.results), 'result')} of {kept.subject} ({how}) recorded{left}: {asked.out}"])
+    _print([f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {asked.out}"])
     if report.nothing_holds:
         _print([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
@@ -240,17 +240,17 @@ def compare(asked: options.Compare) -> int:
     if asked.comment is not None:
         refuse_to_replace(asked.comment, "--comment")
     selection = selected(asked)
-    kept = selection.narrow(recorded)
-    if kept is None:
+    baseline = selection.narrow(recorded)
+    if baseline is None:
         named = " ".join(asked.claims or ()) or None
         raise InvalidInputError("claims", "must select at least one result on record", named)
     report = _report(asked, "--with")
     is_run = report is None
     if report is None:
         again = _repeating(asked, recorded)
-        report = _rerun(again, replay(kept), settings_of(_whom(again), unread=asked.no_settings))
+        report = _rerun(again, replay(baseline), settings_of(_whom(again), unread=asked.no_settings))
     # A claim brings its steps; what was not asked about says nothing here.
-    judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), kept)
+    judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), baseline)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
         # Nothing compared is no success.
         rule = "must have at least one result in common with the run; none is"
@@ -261,8 +261,8 @@ def compare(asked: options.Compare) -> int:
         write(judged, folder_for(asked.out, [result.key for result in judged.results]))
     ci_output.report(judged)
     if asked.comment is not None:
-        found = Baseline.of(judged) if judged.has_verdicts else None
-        comment = render_comment(comparison, kept, found, complete=judged.complete, causes=causes(judged))
+        new_baseline = Baseline.of(judged) if judged.has_verdicts else None
+        comment = render_comment(comparison, baseline, new_baseline, complete=judged.complete, causes=causes(judged))
         write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
     if asked.as_json:
         print_json_text(comparison.model_dump_json(indent=1))
@@ -271,34 +271,34 @@ def compare(asked: options.Compare) -> int:
     return judged.exit_code
 
 
-def _report(asked: options.RecordOptions | options.Compare, option: str) -> Report | None:
+def _report(request: options.RecordOptions | options.Compare, option: str) -> Report | None:
     """The report given instead of a run; it was run already, so nothing about how to run can be asked of it."""
-    if asked.source is None:
+    if request.source is None:
         return None
     for name in ("subject", "profile", "seed", "effort", "jobs", "executor", "time_limit"):
-        if getattr(asked, name) is not None:
+        if getattr(request, name) is not None:
             rule = f"must not be given together with {option}: that report was run already"
             raise InvalidInputError(f"--{name.replace('_', '-')}", rule)
-    return load_report(asked.source, option, "compare exponents and constants")
+    return load_report(request.source, option, "compare exponents and constants")
 
 
-def _repeating(asked: options.Compare, recorded: Baseline) -> options.Compare:
+def _repeating(request: options.Compare, recorded: Baseline) -> options.Compare:
     """What was recorded, where nothing else is asked for."""
     return replace(
-        asked,
-        subject=asked.subject or recorded.subject or None,
-        profile=asked.profile or recorded.profile,
-        seed=recorded.seed if asked.seed is None and not recorded.verdicts_only else asked.seed,
-        effort=asked.effort or recorded.effort,
+        request,
+        subject=request.subject or recorded.subject or None,
+        profile=request.profile or recorded.profile,
+        seed=recorded.seed if request.seed is None and not recorded.verdicts_only else request.seed,
+        effort=request.effort or recorded.effort,
     )
 
 
-def _rerun(asked: options.RecordOptions | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
+def _rerun(request: options.RecordOptions | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
     lists = lists_of(settings)
     return watched(
-        selection, jobs=asked.jobs, seed=asked.seed, subject=_whom(asked),
-        profile=_profile(asked), effort=asked.effort or 1, time_limit=asked.time_limit, record={},
-        in_process=asked.in_process, executor=asked.executor, skips=lists.skips,
+        selection, jobs=request.jobs, seed=request.seed, subject=_whom(request),
+        profile=_profile(request), effort=request.effort or 1, time_limit=request.time_limit, record={},
+        in_process=request.in_process, executor=request.executor, skips=lists.skips,
         expected_failures=lists.expected_failures,
     )  # fmt: skip
 
@@ -312,9 +312,9 @@ def _show_comparison(comparison: Comparison, report: Report) -> None:
     if not report.complete:
         lines.append("interrupted: only what was done was compared")
     counts = (len(comparison.findings), "finding"), (len(comparison.faults), "fault")
-    said = ", ".join(counted(count, noun) for count, noun in counts)
+    tally = ", ".join(counted(count, noun) for count, noun in counts)
     compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
-    _print([*lines, f"{compared}: {said}"])
+    _print([*lines, f"{compared}: {tally}"])
 
 
 def _print(lines: list[str]) -> None:

@@ -15,13 +15,13 @@ from verify.report.findings.judged_assertions import decided
 
 def assertions(asked: options.Claims) -> None:
     """Print all, or those that a claim with its steps, or a step, covers."""
-    found = load_assertions().assertions if asked.claim is None else _covered_by(asked.claim)
+    entries = load_assertions().assertions if asked.claim is None else _covered_by(asked.claim)
     if asked.as_json:
-        print_json([entry.model_dump(mode="json") for entry in found])
+        print_json([entry.model_dump(mode="json") for entry in entries])
         return
     console = plain_console()
     section = ""
-    for entry in found:
+    for entry in entries:
         if entry.section != section:
             section = entry.section
             console.print(f"\n{section}", style="bold", markup=False)
@@ -30,9 +30,9 @@ def assertions(asked: options.Claims) -> None:
         judging = [full for full in entry.covered_by if full not in entry.beside]
         covered = ", ".join(judging + [f"beside it {full}" for full in entry.beside]) or "no statement yet"
         console.print(Padding(f"{covered}; {kind}{decided(entry)}", (0, 0, 0, 5)), style="dim", markup=False)
-    open_ones = sum(bool(entry.reason) for entry in found)
-    covered_ones = sum(bool(entry.covered_by) for entry in found)
-    told = f"\n{len(found)} assertions; statements cover {covered_ones}; {open_ones} are left open for a reason."
+    open_ones = sum(bool(entry.reason) for entry in entries)
+    covered_ones = sum(bool(entry.covered_by) for entry in entries)
+    told = f"\n{len(entries)} assertions; statements cover {covered_ones}; {open_ones} are left open for a reason."
     console.print(told, style="dim")
 
 

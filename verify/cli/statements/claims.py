@@ -54,7 +54,7 @@ def claims(asked: options.Claims) -> None:
 
 
 def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
-    proven = [found.row.model_dump(mode="json") | {"gaps": found.gaps} for found in standings(full_id)]
+    proven = [standing.row.model_dump(mode="json") | {"gaps": standing.gaps} for standing in standings(full_id)]
     entry = statement.model_dump(mode="json") | {"full_id": full_id, "checked": full_id in checks(), "proven": proven}
     for step in entry.get("steps", []):
         step["full_id"] = f"{full_id}/{step['id']}"
@@ -136,11 +136,11 @@ def _explain(full_id: str, statement: Statement) -> None:
     numbers = load_assertions().covering.get(full_id, ())
     if numbers:
         line(f"Covers: {len(numbers)} of the paper's assertions ({', '.join(map(str, numbers))})")
-    found = checks().get(full_id)
+    check = checks().get(full_id)
     missing = f"none; left open: {statement.left_open}" if statement.left_open else "not checked yet"
-    line(f"\nCheck: {'f2csa verify ' + full_id if found else missing}")
-    if found:
-        line(f"Instances: {', '.join(found.instances)}")
+    line(f"\nCheck: {'f2csa verify ' + full_id if check else missing}")
+    if check:
+        line(f"Instances: {', '.join(check.instances)}")
     for text in proof_lines(full_id):
         line(text)
 
@@ -148,12 +148,12 @@ def _explain(full_id: str, statement: Statement) -> None:
 def proof_lines(full_id: str) -> list[str]:
     """What is proven of a statement for every problem, its premises beside its own, or why nothing is."""
     lines = []
-    for found in standings(full_id):
-        lines.append(f"\n{found.headline}")
-        lines += [f"  {shown.theorem.coq}: {shown.theorem.says}" for shown in found.theorems]
-        lines += [f"  premise: {text} (granted by {by})" for text, by in found.grants]
-        lines += [f"  a premise more than the statement has: {text}" for text in found.gaps]
-        lines += [f"  not in the theorems: {text}" for text in found.lacks]
+    for standing in standings(full_id):
+        lines.append(f"\n{standing.headline}")
+        lines += [f"  {shown.theorem.coq}: {shown.theorem.says}" for shown in standing.theorems]
+        lines += [f"  premise: {text} (granted by {by})" for text, by in standing.grants]
+        lines += [f"  a premise more than the statement has: {text}" for text in standing.gaps]
+        lines += [f"  not in the theorems: {text}" for text in standing.lacks]
     reason = load_theorems().reasons.get(full_id)
     return [*lines, f"\nNot proven for every problem: {reason}"] if reason else lines
 
@@ -177,53 +177,55 @@ def orders(asked: options.Orders) -> int:
     return 0
 
 
-def _asked(made: Iterable[_Read], asked: options.Orders) -> list[_Read]:
+def _asked(rows: Iterable[_Read], request: options.Orders) -> list[_Read]:
     """Those under the reading asked for."""
-    return [one for one in made if asked.reading in (None, one.reading)]
+    return [one for one in rows if request.reading in (None, one.reading)]
 
 
-def _evaluated(asked: options.Orders) -> int:
+def _evaluated(request: options.Orders) -> int:
     """Every inequality in numbers, the false ones first."""
-    if asked.claim is not None:
-        find(asked.claim)
-    found = [
-        line for line in _asked(evaluations(), asked) if asked.claim in (None, line.step, line.step.partition("/")[0])
+    if request.claim is not None:
+        find(request.claim)
+    lines = [
+        line
+        for line in _asked(evaluations(), request)
+        if request.claim in (None, line.step, line.step.partition("/")[0])
     ]
-    broken = [line for line in found if not line.holds]
-    if asked.as_json:
-        print_json([line.model_dump(mode="json") for line in found])
+    broken = [line for line in lines if not line.holds]
+    if request.as_json:
+        print_json([line.model_dump(mode="json") for line in lines])
         return int(bool(broken))
     console = plain_console()
-    for line in sorted((line for line in found if line.instances), key=lambda line: line.holds):
-        said = f"{line.step}, {line.reading.replace('-', ' ')}: {line.quantity} {line.relation} {line.bound_by}: "
-        console.print(said, end="", markup=False)
+    for line in sorted((line for line in lines if line.instances), key=lambda line: line.holds):
+        inequality = f"{line.step}, {line.reading.replace('-', ' ')}: {line.quantity} {line.relation} {line.bound_by}: "
+        console.print(inequality, end="", markup=False)
         if line.holds:
             console.print(f"holds on {line.instances} problems, ratio at most {line.ratio:.3g}", style="green")
         else:
             console.print(f"false on {line.worst}: {line.why}", style="red")
-    silent = sum(not line.instances for line in found)
+    silent = sum(not line.instances for line in lines)
     console.print(
-        f"\n{len(found) - silent - len(broken)} inequalities hold, {len(broken)} are false; {silent} are about counts, "
+        f"\n{len(lines) - silent - len(broken)} inequalities hold, {len(broken)} are false; {silent} are about counts, "
         "random means or regimes that have no value at a regular point.", style="dim",
     )  # fmt: skip
     return int(bool(broken))
 
 
-def _breaks(console: Console, asked: options.Orders) -> None:
-    for found in _asked(first_breaks(), asked):
-        reading = found.reading.replace("-", " ")
-        console.print(f"[bold]{found.claim}[/], {reading}", end=": ")
-        if found.broken is None:
-            console.print(f"all {found.steps} orders follow" if found.steps > 1 else "its order follows", style="green")
+def _breaks(console: Console, request: options.Orders) -> None:
+    for proof in _asked(first_breaks(), request):
+        reading = proof.reading.replace("-", " ")
+        console.print(f"[bold]{proof.claim}[/], {reading}", end=": ")
+        if proof.broken is None:
+            console.print(f"all {proof.steps} orders follow" if proof.steps > 1 else "its order follows", style="green")
             continue
-        step = found.broken.step.partition("/")[2] or "its conclusion"
+        step = proof.broken.step.partition("/")[2] or "its conclusion"
         console.print(f"first breaks at [red]{step}[/]")
-        _why(console, found.broken)
+        _why(console, proof.broken)
     console.print("\nf2csa orders CLAIM shows every inference of one proof.", style="dim")
 
 
-def _proof(console: Console, claim: str, asked: options.Orders) -> None:
-    rows = _asked(order_table(claim), asked)
+def _proof(console: Console, claim: str, request: options.Orders) -> None:
+    rows = _asked(order_table(claim), request)
     if not rows:
         console.print(f"{claim} ({find(claim).title}): no order is inferred here.")
     for reading in dict.fromkeys(row.reading for row in rows):
@@ -240,8 +242,8 @@ def _why(console: Console, row: OrderRow) -> None:
     if row.following is not Following.FOLLOWS and (verdict := _on_record(row.step, row.reading)):
         # A break is about the argument: what it argues for may hold all the same.
         by = "; the statement holds all the same, by another route" if verdict is Verdict.SUPPORTED else ""
-        said = f"`f2csa verify` on record: {verdict}{by}."
-        console.print(Padding(said, (0, 0, 0, 4)), style="dim")
+        note = f"`f2csa verify` on record: {verdict}{by}."
+        console.print(Padding(note, (0, 0, 0, 4)), style="dim")
 
 
 def _recorded(full_id: str, reading: str) -> str:
@@ -258,26 +260,26 @@ def _on_record(full_id: str, reading: str) -> Verdict | None:
     return combine(Verdict(verdict) for key, verdict in shipped_record().items() if key.startswith(start))
 
 
-def _refutable(asked: options.Refute) -> None:
+def _refutable(request: options.Refute) -> None:
     """List the claims and steps a counterexample can be searched for, and the readings that the search expresses."""
-    for name, default in vars(options.Refute(as_json=asked.as_json)).items():
-        if (given := getattr(asked, name)) != default:
+    for name, default in vars(options.Refute(as_json=request.as_json)).items():
+        if (given := getattr(request, name)) != default:
             raise InvalidInputError(f"--{name}", "must go with a claim: nothing was searched for", str(given))
-    found = {claim: readings_searched(claim) for claim in refutable()}
-    if asked.as_json:
-        print_json([{"claim": claim, "readings": list(readings)} for claim, readings in found.items()])
+    searches = {claim: readings_searched(claim) for claim in refutable()}
+    if request.as_json:
+        print_json([{"claim": claim, "readings": list(readings)} for claim, readings in searches.items()])
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("claim", no_wrap=True)
     table.add_column("as written, on record", no_wrap=True)
     table.add_column("readings")
-    for claim, readings in found.items():
+    for claim, readings in searches.items():
         table.add_row(claim, str(_on_record(claim, "as-written") or ""), Text(str(len(readings)), justify="right"))
     console = plain_console()
     console.print(table)
     console.print(
-        f"\n{len(found)} claims and steps have a search. f2csa refute CLAIM looks for the smallest problem that breaks "
-        "one; --json lists the readings, for --reading.", style="dim",
+        f"\n{len(searches)} claims and steps have a search. f2csa refute CLAIM looks for the smallest problem that "
+        "breaks one; --json lists the readings, for --reading.", style="dim",
     )  # fmt: skip
 
 
@@ -287,29 +289,35 @@ def refute(asked: options.Refute) -> None:
         _refutable(asked)
         return
     reading = asked.reading
-    found = minimal_counterexample(asked.claim, reading, weight=asked.weight, tries=asked.tries, seed=asked.seed)
-    if asked.out is not None and found is not None:
-        asked.out.write_text(found.file, encoding="utf-8")
+    counterexample = minimal_counterexample(
+        asked.claim, reading, weight=asked.weight, tries=asked.tries, seed=asked.seed
+    )
+    if asked.out is not None and counterexample is not None:
+        asked.out.write_text(counterexample.file, encoding="utf-8")
     if asked.as_json:
-        print_json_text("null" if found is None else found.model_dump_json(indent=1))
+        print_json_text("null" if counterexample is None else counterexample.model_dump_json(indent=1))
         return
     named = reading.replace("-", " ") if reading in get_args(ReadingName) else reading
     asked_about = f"{asked.claim}, {named}:"
-    if found is None:
+    if counterexample is None:
         sys.stdout.write(
             f"{asked_about} no counterexample among the one-dimensional problems whose integers add up to at most "
             f"{asked.weight}, nor among {asked.tries} larger ones. That proves nothing; `f2csa verify {asked.claim}` "
             f"weighs the evidence{_recorded(asked.claim, reading)}.\n"
         )
         return
-    how = "no smaller integer problem breaks it" if found.exhaustive else "shrunk until no smaller neighbour breaks it"
+    how = (
+        "no smaller integer problem breaks it"
+        if counterexample.exhaustive
+        else "shrunk until no smaller neighbour breaks it"
+    )
     lines = [
-        f"{asked_about} broken; {how} ({found.examined} examined).",
-        f"Claim: {find(asked.claim).assertion(found.reading).text}",
+        f"{asked_about} broken; {how} ({counterexample.examined} examined).",
+        f"Claim: {find(asked.claim).assertion(counterexample.reading).text}",
         "",
-        *(f"  {k}. {line}" for k, line in enumerate(found.derivation, 1)),
+        *(f"  {k}. {line}" for k, line in enumerate(counterexample.derivation, 1)),
         "",
         "Reproduce:" if asked.out is None else f"Problem written to {asked.out}. Reproduce:",
-        f"  {found.command if asked.out is None else found.command_with(str(asked.out))}",
+        f"  {counterexample.command if asked.out is None else counterexample.command_with(str(asked.out))}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -30,27 +30,27 @@ def lint_paper(asked: paper_options.PaperLint) -> int:
     """Print what does not go together in a source, by line; 1 where there is anything."""
     rules = _rules(asked.rule)
     extract = extract_of(read_source(asked.file))
-    found = lint(extract, [rule for rule in rules if rule != MISSING_FILE])
+    findings = lint(extract, [rule for rule in rules if rule != MISSING_FILE])
     if MISSING_FILE in rules:
-        found = sorted([*found, *missing_files(extract, asked.file.parent)], key=lambda finding: finding.line)
+        findings = sorted([*findings, *missing_files(extract, asked.file.parent)], key=lambda finding: finding.line)
     if asked.as_json:
-        print_json([_entry(finding) for finding in found])
+        print_json([_entry(finding) for finding in findings])
     else:
-        for finding in found:
+        for finding in findings:
             _write(f"{asked.file}:{finding.line}: {finding.rule}: {finding.why}")
             _write(f"    here: {quoted(finding.here)}")
             if finding.there is not None:
                 _write(f"    line {finding.there.line}: {quoted(finding.there)}")
-        _write(f"{len(found)} finding{'' if len(found) == 1 else 's'} in {extract.lines} lines")
-    return int(bool(found))
+        _write(f"{len(findings)} finding{'' if len(findings) == 1 else 's'} in {extract.lines} lines")
+    return int(bool(findings))
 
 
-def _rules(asked: list[str] | None) -> list[str]:
+def _rules(names: list[str] | None) -> list[str]:
     known = [*RULES, MISSING_FILE]
-    for rule in asked or ():
+    for rule in names or ():
         if rule not in known:
             raise InvalidInputError("--rule", f"must be one of {', '.join(known)}", rule)
-    return [rule for rule in known if not asked or rule in asked]
+    return [rule for rule in known if not names or rule in names]
 
 
 def _entry(finding: PaperFinding) -> dict[str, Any]:
@@ -64,25 +64,25 @@ def _entry(finding: PaperFinding) -> dict[str, Any]:
 
 def extract_paper(asked: paper_options.PaperExtract) -> int:
     """Make the extract of a source and say how it differs from the one on record; 1 where it does."""
-    made = extract_of(read_source(asked.file))
+    extract = extract_of(read_source(asked.file))
     if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: dumps_extract(made)})
-    differences = _differences(made, load_extract())
+        write_files(asked.out.parent, {asked.out.name: dumps_extract(extract)})
+    differences = _differences(extract, load_extract())
     if asked.as_json:
-        print_json(made.model_dump(mode="json", exclude_defaults=True) | {"differences": differences})
+        print_json(extract.model_dump(mode="json", exclude_defaults=True) | {"differences": differences})
         return int(bool(differences))
     for line in differences:
         _write(line)
     if not differences:
-        _write(f"{len(made.passages)} passages, as on record; sha256 {made.sha256}")
+        _write(f"{len(extract.passages)} passages, as on record; sha256 {extract.sha256}")
     return int(bool(differences))
 
 
-def _differences(made: Extract, record: Extract) -> list[str]:
+def _differences(extract: Extract, record: Extract) -> list[str]:
     lines = []
-    if made.sha256 != record.sha256:
-        lines.append(f"another source: sha256 {made.sha256}, on record {record.sha256}")
-    for passages, others, words in ((made, record, "not on record"), (record, made, "on record alone")):
+    if extract.sha256 != record.sha256:
+        lines.append(f"another source: sha256 {extract.sha256}, on record {record.sha256}")
+    for passages, others, words in ((extract, record, "not on record"), (record, extract, "on record alone")):
         known = {passage.model_dump_json() for passage in others.passages}
         apart = [passage for passage in passages.passages if passage.model_dump_json() not in known]
         lines += [f"{words}: line {one.line}, {one.kind} {quoted(one)}" for one in apart[:DIFFERENCES]]
@@ -94,17 +94,17 @@ def _differences(made: Extract, record: Extract) -> list[str]:
 def check_paper(asked: paper_options.PaperCheck) -> int:
     """Say which of the words that the annotated paper stands for a source has otherwise; 1 where there are any."""
     argument = load_argument()
-    found = list(misquoted(argument, read_source(asked.file).text.split("\n")))
+    misquotations = list(misquoted(argument, read_source(asked.file).text.split("\n")))
     if asked.as_json:
-        print_json([asdict(one) for one in found])
-        return int(bool(found))
-    for one in found:
+        print_json([asdict(one) for one in misquotations])
+        return int(bool(misquotations))
+    for one in misquotations:
         first, last = one.lines
         of = f"; assertion{'s' if len(one.numbers) > 1 else ''} {wording.listing(map(str, one.numbers))}"
         _write(f"{asked.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}")
     quoted_ones = quoted_places(argument)
-    _write(f"{quoted_ones - len(found)} of {quoted_ones} quoted places are as on record")
-    return int(bool(found))
+    _write(f"{quoted_ones - len(misquotations)} of {quoted_ones} quoted places are as on record")
+    return int(bool(misquotations))
 
 
 def corrections(asked: paper_options.PaperCorrections) -> None:
@@ -114,11 +114,11 @@ def corrections(asked: paper_options.PaperCorrections) -> None:
         extract = extract_of(read_source(asked.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
     where = report_file(asked.report, "--report")
-    found = corrections_in(load_report(where, "--report", "say what its corrections rest on"), labels)
+    reported = corrections_in(load_report(where, "--report", "say what its corrections rest on"), labels)
     if asked.as_json:
-        print_json(corrections_json(found))
+        print_json(corrections_json(reported))
     else:
-        sys.stdout.write(corrections_markdown(found))
+        sys.stdout.write(corrections_markdown(reported))
 
 
 def report_file(path: Path, argument: str) -> Path:

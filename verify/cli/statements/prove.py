@@ -48,22 +48,22 @@ def prove(asked: options.Prove) -> int:
     return int(outcome.state == "refused")
 
 
-def _named(asked: Sequence[str], table: TheoremTable) -> list[str]:
+def _named(names: Sequence[str], table: TheoremTable) -> list[str]:
     """Theorems by their names or by the claims, with their steps, that they settle."""
     known: dict[str, list[str]] = {name: [name] for name in table.theorems}
     for claim in load_claims().values():
         for full, _ in claim.statements():
             own = [row for row in table.settled if row.statement == full or row.statement.startswith(f"{full}/")]
             known[full] = [name for row in own for name in row.by]
-    found = []
-    for name in asked:
+    theorems = []
+    for name in names:
         rule = "must be a theorem, or a claim or step that one settles"
         by = find_named(known, name, "names", rule, "`f2csa prove` lists them")
         if not by:
             reason = table.reasons.get(name, "no theorem settles it")
             raise InvalidInputError("names", f"{rule}; of this one: {reason}", name)
-        found += by
-    return list(dict.fromkeys(found))
+        theorems += by
+    return list(dict.fromkeys(theorems))
 
 
 def _entry(outcome: CoqOutcome, table: TheoremTable) -> dict[str, Any]:
@@ -110,10 +110,10 @@ def _show(outcome: CoqOutcome, table: TheoremTable, *, whole: bool) -> None:
     number = f"{len(outcome.theorems)} theorem{'s' if len(outcome.theorems) != 1 else ''}"
     console.print(f"\n{number}: {outcome.words}.", markup=False)
     if whole:
-        found = counts()
+        totals = counts()
         console.print(
-            f"Of the repaired statements {found['proven']} are proven for every problem that meets the premises "
-            f"({found['gaps']} with a premise more than they ask for), {found['part']} in part; "
-            f"{found['left']} have a reason why not (docs/theorems.md).",
+            f"Of the repaired statements {totals['proven']} are proven for every problem that meets the premises "
+            f"({totals['gaps']} with a premise more than they ask for), {totals['part']} in part; "
+            f"{totals['left']} have a reason why not (docs/theorems.md).",
             markup=False,
         )

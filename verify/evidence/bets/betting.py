@@ -86,9 +86,9 @@ class VarianceBound(VarianceDecision):
             moments = sampler.reach(max(2, sampler.moments.count))
             if moments.shape.is_dependent or shared(moments, 0.0):
                 break
-            found = self.looked(bets, moments)
-            if is_decided(found) or moments.count >= self._enough(found, moments):
-                return found
+            evidence = self.looked(bets, moments)
+            if is_decided(evidence) or moments.count >= self._enough(evidence, moments):
+                return evidence
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
         return self._planned(sampler)
 
@@ -101,9 +101,9 @@ class VarianceBound(VarianceDecision):
         )  # fmt: skip
         return planned.run(sampler).model_copy(update={"error_rate": self.share.error})
 
-    def _enough(self, found: ComparisonEvidence, moments: Moments) -> float:
+    def _enough(self, evidence: ComparisonEvidence, moments: Moments) -> float:
         # Beyond its class nothing but a refutation from above is waited for.
-        longer = LONGER if found.broken or is_tame(self.share, moments) else MUCH_LONGER
+        longer = LONGER if evidence.broken or is_tame(self.share, moments) else MUCH_LONGER
         return float(min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level)
 
     def looked(self, bets: VarianceBets, moments: Moments) -> ComparisonEvidence:
@@ -221,20 +221,20 @@ class MeanBound(SampledDecision):
         effort = EFFORT_STEP**self.share.level
         while True:
             moments = sampler.reach(max(2, sampler.moments.count))
-            in_common, found = shared(moments, self._rounding(moments)), self.looked(moments)
+            in_common, evidence = shared(moments, self._rounding(moments)), self.looked(moments)
             noise = in_common or correlated(moments.shape)
             # More estimates of a call do not outweigh what all of them share.
             last = moments.count >= effort * min(self.needed * (1 if in_common else LONGER), self.limit, MOST)
-            due = not found.holds or (noise is not None and found.powered)
+            due = not evidence.holds or (noise is not None and evidence.powered)
             at_size = moments.count >= sampler.look
             if due or (last and noise):
                 # A run that ends here asks at once what a longer one leaves for later, and moves nothing of it.
-                left_open = found.model_copy(update={"tolerance": inf, "detectable": inf})
-                found = self._by_calls(sampler, found, noise) if last or at_size else left_open
+                left_open = evidence.model_copy(update={"tolerance": inf, "detectable": inf})
+                evidence = self._by_calls(sampler, evidence, noise) if last or at_size else left_open
             if due and at_size:
                 sampler.look = 2 * moments.count
-            if is_decided(found) or last:
-                return found
+            if is_decided(evidence) or last:
+                return evidence
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
 
     def _rounding(self, moments: Moments) -> float:
@@ -252,7 +252,7 @@ class MeanBound(SampledDecision):
             law="mean (bets)", checked=seen_of(moments.shape), refuted_under=STATED, supported_under=STATED,
         )  # fmt: skip
 
-    def _by_calls(self, sampler: Sampler, found: ComparisonEvidence, noise: str | None) -> ComparisonEvidence:
+    def _by_calls(self, sampler: Sampler, evidence: ComparisonEvidence, noise: str | None) -> ComparisonEvidence:
         """The same by the means of further calls, at sizes that double, and the last."""
         moments = sampler.moments
         rounding, means = self._rounding(moments), Moments(moments.centre)
@@ -266,4 +266,4 @@ class MeanBound(SampledDecision):
             "measured": float(np.linalg.norm(means.mean)), "tolerance": tolerance + rounding, "detectable": detectable,
             "law": taken.law, "checked": taken.checked, "refuted_under": None, "supported_under": None,
         }  # fmt: skip
-        return found.model_copy(update=decided)
+        return evidence.model_copy(update=decided)

@@ -96,14 +96,14 @@ class CorrelationDecision(SampledDecision):
         (rows, others), stated = _as_normal(rows, others)
         error = self.share.single.error / (2 * n * n * 2 * R)
         one, other = np.fft.rfft(rows, axis=0), np.fft.rfft(others, axis=0)
-        found = 0.0
+        largest = 0.0
         for a in range(n):
             for b in range(n):
                 shifted, mirrored = _circular(one[:, a], other[:, b], R)
-                found = max(found, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
+                largest = max(largest, float(np.abs(shifted).max()), float(np.abs(mirrored).max()))
         bound = shared * _pair_bound(float(R), error)
         seen = _detectable(bound, R, self.share.missed)
-        return self._evidence(((found, bound, R),), seen if told else inf, R, stated)
+        return self._evidence(((largest, bound, R),), seen if told else inf, R, stated)
 
     def _evidence(
         self, sums: tuple[tuple[float, float, int], ...], detectable: float, samples: int, stated: dict[str, Any]
@@ -137,10 +137,10 @@ class DirectionDecision(VarianceDecision):
         """The variance along the direction where it is furthest from the level, on the side that counts."""
         if not isinstance(moments, Scatter):
             raise InvalidInputError("moments", "must keep how components vary together")
-        found = moments.along / (moments.count - 1)
+        variances = moments.along / (moments.count - 1)
         if self.relation == "==":
-            return float(found[np.argmax(np.abs(found - self.level))])
-        return float(found.max() if self.relation == "<=" else found.min())
+            return float(variances[np.argmax(np.abs(variances - self.level))])
+        return float(variances.max() if self.relation == "<=" else variances.min())
 
     def taken(self, moments: Moments, error: float) -> Taken:
         """The law that this sample's shape along its directions allows."""
@@ -166,10 +166,10 @@ class DirectionBets:
         units = len(rows) // UNIT
         parts = along_directions(rows[: units * UNIT]).reshape(units, UNIT, -1)
         around = parts - parts.mean(axis=1, keepdims=True)
-        found = np.einsum("ijk,ijk->ik", around, around) / (UNIT - 1)
-        gains = np.array([np.log1p(found * bet).sum(axis=0) for bet in self.along.bets]).T
+        variances = np.einsum("ijk,ijk->ik", around, around) / (UNIT - 1)
+        gains = np.array([np.log1p(variances * bet).sum(axis=0) for bet in self.along.bets]).T
         self.gains = self.gains + gains if self.gains.size else gains
-        self.total = self.total + found.sum(axis=0) if self.total.size else found.sum(axis=0)
+        self.total = self.total + variances.sum(axis=0) if self.total.size else variances.sum(axis=0)
         self.count += units
 
     @property
@@ -179,12 +179,12 @@ class DirectionBets:
 
     def least(self, error: float) -> Vector:
         """The levels below which all are refuted at this error, a direction each."""
-        refuted, kept = np.zeros_like(self.total), self.mean
+        refuted, unrefuted = np.zeros_like(self.total), self.mean
         won = self._log_wealth(refuted) >= -log(error)
         for _ in range(HALVINGS):
-            middle = (refuted + kept) / 2
+            middle = (refuted + unrefuted) / 2
             beyond = self._log_wealth(middle) >= -log(error)
-            refuted, kept = np.where(beyond, middle, refuted), np.where(beyond, kept, middle)
+            refuted, unrefuted = np.where(beyond, middle, refuted), np.where(beyond, unrefuted, middle)
         return np.where(won, refuted, 0.0)
 
     def _log_wealth(self, levels: Vector) -> Vector:
@@ -216,11 +216,11 @@ class DirectionBound(DirectionDecision):
                 raise InvalidInputError("moments", "must keep how components vary together")
             if moments.shape.is_dependent or shared(moments, 0.0):
                 break
-            found = self.looked(bets, moments)
-            longer = LONGER if found.broken or is_tame(self.share, moments) else MUCH_LONGER
+            evidence = self.looked(bets, moments)
+            longer = LONGER if evidence.broken or is_tame(self.share, moments) else MUCH_LONGER
             enough = min(longer * min(self.needed, self.limit), MOST) * EFFORT_STEP**self.share.level
-            if is_decided(found) or moments.count >= enough:
-                return found
+            if is_decided(evidence) or moments.count >= enough:
+                return evidence
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
         given = {item.name: getattr(self, item.name) for item in fields(DirectionDecision)}
         planned = DirectionDecision(**given | {"share": self.share.part(2)})
@@ -307,11 +307,11 @@ def _scores(rows: Vector, lot: np.random.Generator) -> Vector:
     deviations = rows - rows.mean(axis=0)
     values, vectors = np.linalg.eigh(deviations.T @ deviations)
     along = deviations @ vectors
-    made: Vector = np.zeros_like(along)
+    scores: Vector = np.zeros_like(along)
     for column in np.flatnonzero(values > ROUNDING * values.max()):
         order = np.lexsort((lot.random(len(rows)), along[:, column]))
-        made[order, column] = scipy.special.ndtri((np.arange(len(rows)) + 0.5) / len(rows))
-    return made
+        scores[order, column] = scipy.special.ndtri((np.arange(len(rows)) + 0.5) / len(rows))
+    return scores
 
 
 def _circular(one: Spectrum, other: Spectrum, R: int) -> tuple[Vector, Vector]:

@@ -84,11 +84,11 @@ class SquareBound(SampledDecision):
         bets = sampler.follow(self.bets())
         while True:
             moments = sampler.reach(max(2, sampler.moments.count))
-            found = self.looked(bets, moments)
-            longer = LONGER if found.broken or self._is_light(moments.shape) else MUCH_LONGER
+            evidence = self.looked(bets, moments)
+            longer = LONGER if evidence.broken or self._is_light(moments.shape) else MUCH_LONGER
             enough = min(longer * min(self.needed, LIMIT), MOST) * EFFORT_STEP**self.share.level
-            if is_decided(found) or moments.count >= max(enough, SEEN_CALLS * sampler.block, FEW):
-                return found
+            if is_decided(evidence) or moments.count >= max(enough, SEEN_CALLS * sampler.block, FEW):
+                return evidence
             sampler.reach(moments.count + 1 + moments.count // OFTEN)
 
     def bets(self) -> SquareBets:

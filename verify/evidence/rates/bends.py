@@ -63,7 +63,7 @@ class Bends:
     @cached_property
     def contrasts(self) -> tuple[Vector, ...]:
         """Combinations of logs that are 0 on every power law: curvature, and its change; fewer where values are."""
-        design, found = self.design, []
+        design, contrasts = self.design, []
         weights = 1 / self.relative**2
         centred = self.variable - self.variable.mean()
         for power in (2, 3):
@@ -73,9 +73,9 @@ class Bends:
             left = column - design @ fitted
             if float(left @ (weights * left)) <= DEPENDENT * float(column @ (weights * column)):
                 break
-            found.append(weights * left / float(left @ (weights * left)))
+            contrasts.append(weights * left / float(left @ (weights * left)))
             design = np.column_stack([design, column])
-        return tuple(found)
+        return tuple(contrasts)
 
     @cached_property
     def _shapes(self) -> Vector:
@@ -147,8 +147,8 @@ class Bends:
         straight = [(float(lows[0, 0]) + step, float(highs[0, 0]) + step) for step in (-1.0, 1.0)]
         ends = [straight] if straight[0][0] <= straight[0][1] else []
         ends += [list(zip(least[i][seen[i]], most[i][seen[i]], strict=True)) for i in rows]
-        found = [(np.ceil(low), np.floor(high)) for some in ends for low, high in some]
-        return [float(end) for low, high in found if low <= high for end in (low, high)]
+        ranges = [(np.ceil(low), np.floor(high)) for some in ends for low, high in some]
+        return [float(end) for low, high in ranges if low <= high for end in (low, high)]
 
     def _tried(self, reach: float) -> NDArray[np.bool_]:
         """Which shapes lie within reach: signs and powers, by size."""

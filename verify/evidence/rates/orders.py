@@ -78,8 +78,8 @@ class Rational:
 
 def _passes(rows: Vector, ends: Vector) -> bool:
     """Whether some coefficients >= 0 bring the terms within all intervals."""
-    found = scipy.optimize.linprog(np.zeros(rows.shape[1]), A_ub=rows, b_ub=ends, bounds=(0, None), method="highs")
-    return bool(found.status == 0)
+    solution = scipy.optimize.linprog(np.zeros(rows.shape[1]), A_ub=rows, b_ub=ends, bounds=(0, None), method="highs")
+    return bool(solution.status == 0)
 
 
 def held_to_formula(
@@ -132,8 +132,8 @@ def in_class(rate: RateEvidence, estimates: Sequence[SweepEstimate], share: Shar
         groups.setdefault(tuple(value for key, value in e.at.items() if key != name), []).append(e)
     most: float | None = math.inf
     if all(0 < e.low <= e.high < math.inf for e in boxed):
-        found = [_most(group, name, known, grows=grows) for group in groups.values()]
-        most = None if None in found else min(value for value in found if value is not None)
+        greatest = [_most(group, name, known, grows=grows) for group in groups.values()]
+        most = None if None in greatest else min(value for value in greatest if value is not None)
     ends = EMPTY if most is None else (float(known.lowest), most)
     words = known.words(f"{letter}⁻¹" if grows else letter)
     orders = (-ends[1], -ends[0]) if grows and ends != EMPTY else ends

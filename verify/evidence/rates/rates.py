@@ -109,7 +109,7 @@ def fit_power_law(
     variables = [name for name in boxed[0].at if len({e.at[name] for e in boxed}) > 1]
     fitted = [e for e in boxed if e.usable]
     zero = all(e.value == 0 for e in boxed)
-    made = {
+    evidence = {
         name: RateEvidence(
             quantity=quantity, variable=name, points=tuple(e.point(name) for e in boxed),
             exponent=math.inf if zero else math.nan, interval=(math.inf if zero else -math.inf, math.inf),
@@ -120,14 +120,14 @@ def fit_power_law(
         for name in variables
     }  # fmt: skip
     if zero:
-        return made
+        return evidence
     whole = _rows(fitted, variables, range(len(fitted)))
     if whole is None:
-        return made
+        return evidence
     for i, name in enumerate(variables):
-        made[name] = made[name].model_copy(update=_fit_variable(fitted, variables, i, whole, share, bends))
+        evidence[name] = evidence[name].model_copy(update=_fit_variable(fitted, variables, i, whole, share, bends))
 
-    return made
+    return evidence
 
 
 def _fit_variable(
@@ -274,8 +274,8 @@ def _seen_beyond(row: Vector, late_row: Vector, estimates: Sequence[SweepEstimat
     missed = 2 * share.missed / 3
     further = (1 + EXTRAPOLATION) * late_row - EXTRAPOLATION * row
     widths = [0.0]
-    for one, kept in ((row, share.error / 2), (late_row, share.error / 2), (further, None)):
-        own = max(abs(v) for v in _errors(one, estimates, kept)) if kept is not None else 0.0
+    for one, error in ((row, share.error / 2), (late_row, share.error / 2), (further, None)):
+        own = max(abs(v) for v in _errors(one, estimates, error)) if error is not None else 0.0
         widths.append(own + max(abs(v) for v in _errors(one, estimates, missed)))
     return max(widths)
 
@@ -331,10 +331,10 @@ def fit_rate(
         )  # fmt: skip
     # Those before the first unusable one: beyond the floor a chance agreement proves nothing.
     usable = list(takewhile(lambda point: point.usable, marked))
-    found = read_sweep([p.at for p in usable], [p.measured for p in usable], [p.uncertainty for p in usable])
+    sweep = read_sweep([p.at for p in usable], [p.measured for p in usable], [p.uncertainty for p in usable])
     return RateEvidence(
-        quantity=quantity, variable=variable, points=tuple(marked), exponent=found.exponent, interval=found.interval,
-        local_exponents=found.local, settled=found.settled, floor=floor, rung=rung, role=role,
+        quantity=quantity, variable=variable, points=tuple(marked), exponent=sweep.exponent, interval=sweep.interval,
+        local_exponents=sweep.local, settled=sweep.settled, floor=floor, rung=rung, role=role,
     )  # fmt: skip
 
 

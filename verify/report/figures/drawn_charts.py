@@ -43,12 +43,15 @@ def picture(plot: Plot, names: list[str], salt: str, *, direct: bool = False) ->
 
 def taken_away(plots: Sequence[Plot], salt: str, *, direct: bool = False) -> dict[str, str | bytes]:
     """The same pictures as files, ``NAME-1.svg`` and ``NAME-1.pdf``, in black on nothing."""
-    names, made = list(dict.fromkeys(series.name for plot in plots for series in plot.series)), dict[str, str | bytes]()
+    names, files = (
+        list(dict.fromkeys(series.name for plot in plots for series in plot.series)),
+        dict[str, str | bytes](),
+    )
     for at, plot in enumerate(plots):
         svg = _saved(plot, names, f"{salt}-{at}", "svg", direct=direct).decode("utf-8")
-        made[f"{salt}-{at + 1}.svg"] = "<!-- f2csa-verify -->\n" + svg[svg.index("<svg") :]
-        made[f"{salt}-{at + 1}.pdf"] = _saved(plot, names, f"{salt}-{at}", "pdf", direct=direct)
-    return made
+        files[f"{salt}-{at + 1}.svg"] = "<!-- f2csa-verify -->\n" + svg[svg.index("<svg") :]
+        files[f"{salt}-{at + 1}.pdf"] = _saved(plot, names, f"{salt}-{at}", "pdf", direct=direct)
+    return files
 
 
 def _saved(plot: Plot, names: list[str], salt: str, kind: Literal["svg", "pdf"], *, direct: bool = False) -> bytes:

@@ -20,6 +20,6 @@ def heard(text: str) -> str:
     return Markup(_POWER.sub(_raised, shown)).striptags()  # as it was escaped
 
 
-def _raised(found: re.Match[str]) -> str:
-    power = found[1]
+def _raised(match: re.Match[str]) -> str:
+    power = match[1]
     return superscript(power.replace("−", "-")) if _NUMBER.fullmatch(power) else f" to the {power}"

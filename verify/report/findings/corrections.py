@@ -95,10 +95,10 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
     results: dict[tuple[str, str], list[Result]] = {}
     for result in report.results:
         results.setdefault((result.claim, result.reading), []).append(result)
-    said = f"{report.subject}, profile {report.profile}, seed {report.seed}"
+    run = f"{report.subject}, profile {report.profile}, seed {report.seed}"
     cut = "" if report.complete else "; the run did not end"
     sets = {entry.id: entry.literal for entry in outline(report).statements if entry.literal is not None}
-    return ReportedCorrections(tuple(_statements(results, labels or {}, sets)), said + cut)
+    return ReportedCorrections(tuple(_statements(results, labels or {}, sets)), run + cut)
 
 
 def _statements(
@@ -113,11 +113,11 @@ def _statements(
             for reading in ("as-written", "repaired"):
                 parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
                 sides[reading] = _side(statement, reading, parts, results)
-            found = sets.get(full_id)
-            words = found.said if found is not None and statement.open_choices else ""
+            reading_set = sets.get(full_id)
+            words = reading_set.said if reading_set is not None and statement.open_choices else ""
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
-                sides["repaired"], words, found.repaired_by if found else "",
+                sides["repaired"], words, reading_set.repaired_by if reading_set else "",
             )  # fmt: skip
 
 
@@ -130,17 +130,17 @@ def _side(
 ) -> Side:
     name: ReadingName = "repaired" if reading == "repaired" else "as-written"
     assertion: Assertion = statement.assertion(name)
-    found = [(part, results[part, reading]) for part in parts if results.get((part, reading))]
+    judged_parts = [(part, results[part, reading]) for part in parts if results.get((part, reading))]
     command = f"f2csa verify {parts[0]} --reading {reading}"
-    if not found:
+    if not judged_parts:
         return Side(assertion.text, assertion.latex, ABSENT, "", "", command)
-    verdict = rolled_up(statement, {part: [result.verdict for result in own] for part, own in found})
+    verdict = rolled_up(statement, {part: [result.verdict for result in own] for part, own in judged_parts})
     # A claim is refuted by one of its parts, and holds by all of them.
     lacking = [part for part in parts[1:] if not results.get((part, reading))]
     if lacking and verdict is not None and verdict not in FAILS:
-        said = f"{wording.counted(len(lacking), 'step')} of it not in the report, e.g. {lacking[0]}"
-        return Side(assertion.text, assertion.latex, PART, "", said, command)
-    weighed = [result for _, part in found for result in part]
+        sentence = f"{wording.counted(len(lacking), 'step')} of it not in the report, e.g. {lacking[0]}"
+        return Side(assertion.text, assertion.latex, PART, "", sentence, command)
+    weighed = [result for _, part in judged_parts for result in part]
     deciding = next(result for result in weighed if result.verdict == verdict)
     alike = [result.rung for result in weighed if result.verdict == verdict]
     rung = weakest(alike) if verdict is Verdict.SUPPORTED else deciding.rung
@@ -177,8 +177,8 @@ def corrections_markdown(found: ReportedCorrections) -> str:
         lines += ["", "## Not established", ""]
         for one in found.others:
             sides = (("as written", one.as_written), ("repaired", one.repaired))
-            said = "; ".join(f"{name} {_word(side)}" for name, side in sides)
-            lines.append(f"* {one.id}{_line(one)}: {said}. `{next_command(one)}`")
+            outcomes = "; ".join(f"{name} {_word(side)}" for name, side in sides)
+            lines.append(f"* {one.id}{_line(one)}: {outcomes}. `{next_command(one)}`")
     return "\n".join(lines) + "\n"
 
 

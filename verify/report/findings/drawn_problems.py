@@ -21,7 +21,7 @@ def sentences(draws: DrawnProblems | None, *, alone: bool = False) -> list[str]:
     if draws is None or not draws.rows:
         return []
     families = len({row.family for row in draws.rows})
-    said = [
+    lines = [
         f"{'Instead of' if alone else 'Beside'} the atlas, {counted(draws.each, 'problem')} of each of "
         f"{counted(families, 'family', 'families')} were drawn."
     ]
@@ -29,8 +29,8 @@ def sentences(draws: DrawnProblems | None, *, alone: bool = False) -> list[str]:
         counts = draws.counts(reading)
         if counts:
             results = listing(f"{counts[name]:,} {verb}" for name, verb in OUTCOMES.items() if name in counts)
-            said.append(f"{title}, of {sum(counts.values()):,} results on them {results}.")
-    return said
+            lines.append(f"{title}, of {sum(counts.values()):,} results on them {results}.")
+    return lines
 
 
 def coverage(draws: DrawnProblems) -> list[tuple[str, ...]]:

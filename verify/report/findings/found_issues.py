@@ -97,18 +97,18 @@ class SourceTree:
     def find(self, file: str) -> str:
         """The file relative to the root; empty where it is not below it."""
         for folder in (self.here, *self.beside):
-            found = (folder / file).resolve()
-            if found.is_file() and found.is_relative_to(self.root):
-                return found.relative_to(self.root).as_posix()
+            path = (folder / file).resolve()
+            if path.is_file() and path.is_relative_to(self.root):
+                return path.relative_to(self.root).as_posix()
         return ""
 
 
 def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
     """What was found of stages first, then faults, findings, and repaired statements refuted that no finding named."""
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
-    found = [*_causes(report.letter), *told(report.findings, faults, report.results, tree), *_of_run(report)]
-    known = {issue.rule for issue in found}
-    return found + [
+    issues = [*_causes(report.letter), *told(report.findings, faults, report.results, tree), *_of_run(report)]
+    known = {issue.rule for issue in issues}
+    return issues + [
         _known(row, _excuse(report, row))
         for row in report.summary
         if row.reading == "repaired" and row.status is Verdict.REFUTED and row.claim not in known
@@ -158,7 +158,7 @@ def told(
     """
     commands = {result.where: result.reproduce for result in results}
     lines: list[tuple[Kind, str]] = [("fault", line) for line in faults] + [("finding", line) for line in findings]
-    made = []
+    issues = []
     for kind, line in lines:
         stage, _, text = line.partition(": ")
         match = _WHERE.fullmatch(line)
@@ -167,18 +167,18 @@ def told(
             reading = match["reading"] or "repaired"
             command = commands.get(f"{match['claim']} [{reading}] on {match['instance']}", "")
             named = (match["claim"], match["text"], reading, match["instance"])
-            made.append(Issue("error", kind, *named, _place(line, tree), command))
+            issues.append(Issue("error", kind, *named, _place(line, tree), command))
         elif stage in stages:
             # The line that makes the stage wrong is where a reader looks first; a second one is told beside it.
-            traced = [(SourceLine(tree.find(at.file), at.line), said) for at, said in source.get(stage, ())]
-            told_too = "".join(f" {at.file}:{at.line}: {said}." for at, said in source.get(stage, ()))
+            traced = [(SourceLine(tree.find(at.file), at.line), remedy) for at, remedy in source.get(stage, ())]
+            told_too = "".join(f" {at.file}:{at.line}: {remedy}." for at, remedy in source.get(stage, ()))
             place = next((at for at, _ in traced if at.file), None) or _place(line, tree)
             # A memory's finding says what it is already.
-            said = text if stages[stage].rstrip(".") in text else f"{stages[stage]} {text}"
-            made.append(Issue("error", kind, f"{STAGE}{stage}", f"{said}{told_too}", place=place))
+            message = text if stages[stage].rstrip(".") in text else f"{stages[stage]} {text}"
+            issues.append(Issue("error", kind, f"{STAGE}{stage}", f"{message}{told_too}", place=place))
         else:
-            made.append(Issue("error", kind, RUN, line, place=_place(line, tree)))
-    return made
+            issues.append(Issue("error", kind, RUN, line, place=_place(line, tree)))
+    return issues
 
 
 def _of_run(report: ReportData) -> Iterator[Issue]:

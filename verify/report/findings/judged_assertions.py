@@ -74,8 +74,8 @@ class JudgedAssertion:
 def judged_assertions(arranged: Outline) -> list[tuple[str, list[JudgedAssertion]]]:
     """By section, in order: the assertions of which this run has a statement."""
     known = {entry.id: entry for entry in arranged.statements}
-    found = [JudgedAssertion(entry, tuple(_judged(entry, known))) for entry in load_assertions().assertions]
-    shown = (item for item in found if item.judged_by)
+    assertions = [JudgedAssertion(entry, tuple(_judged(entry, known))) for entry in load_assertions().assertions]
+    shown = (item for item in assertions if item.judged_by)
     return [(section, list(items)) for section, items in groupby(shown, key=lambda item: item.entry.section)]
 
 
@@ -86,8 +86,8 @@ def _judged(entry: PaperAssertion, known: dict[str, StatementOutline]) -> Iterat
 
 
 def _outcomes(statement: StatementOutline) -> tuple[Outcome, ...]:
-    found = [Outcome(statement.named[name].status, statement.named[name].word) for name in NAMED
+    outcomes = [Outcome(statement.named[name].status, statement.named[name].word) for name in NAMED
              if name in statement.named and statement.named[name].status]  # fmt: skip
-    if not found and statement.missing:
-        found = [Outcome(statement.missing, wording.word(statement.missing))]
-    return tuple(found[:1] if len(set(found)) == 1 else found)
+    if not outcomes and statement.missing:
+        outcomes = [Outcome(statement.missing, wording.word(statement.missing))]
+    return tuple(outcomes[:1] if len(set(outcomes)) == 1 else outcomes)

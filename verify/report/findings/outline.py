@@ -83,8 +83,8 @@ class ReadingOutline:
     @property
     def counts(self) -> bool:
         """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
-        asked = not wording.asks_of_experiment(self.statement)
-        return asked and (self.said or self.reading == "repaired")
+        is_of_text = not wording.asks_of_experiment(self.statement)
+        return is_of_text and (self.said or self.reading == "repaired")
 
     @property
     def said(self) -> bool:
@@ -156,8 +156,8 @@ class StatementOutline:
 
     def fallen(self, reading: str) -> tuple[StatementOutline, ...]:
         """Its steps that are refuted, as written those that the text makes."""
-        found = [(step, step.named[reading]) for step in self.steps if reading in step.named]
-        return tuple(step for step, entry in found if entry.status == "REFUTED" and entry.counts)
+        judged_steps = [(step, step.named[reading]) for step in self.steps if reading in step.named]
+        return tuple(step for step, entry in judged_steps if entry.status == "REFUTED" and entry.counts)
 
     @property
     def refutations(self) -> str:
@@ -186,7 +186,7 @@ class Outline:
     def reading_sets(self) -> tuple[ReadingSet, ...]:
         """Statements whose words allow several readings, in order."""
         sets = (entry.literal for entry in self.statements)
-        return tuple(found for found in sets if found is not None and len(found.literal) > 1)
+        return tuple(readings for readings in sets if readings is not None and len(readings.literal) > 1)
 
     @property
     def statements(self) -> tuple[StatementOutline, ...]:
@@ -215,7 +215,7 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
         rows.setdefault(result.claim, {})
     ids = [name for name in claims if any(full.split("/")[0] == name for full in rows)]
     ids += [name for name in dict.fromkeys(full.split("/")[0] for full in rows) if name not in claims]
-    made = []
+    outlines = []
     needed = needs(report.summary, claims)
     for name in ids:
         claim = claims.get(name)
@@ -228,8 +228,8 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
         head = next((entry for entry in entries if entry.id == name), None)
         head = head or _statement(name, claim, {}, results, known)
         kind = wording.place(claim) if claim else ""
-        made.append(_with_parts(replace(head, steps=steps, kind=kind), claim))
-    return _counted(tuple(made), report)
+        outlines.append(_with_parts(replace(head, steps=steps, kind=kind), claim))
+    return _counted(tuple(outlines), report)
 
 
 def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline:
@@ -318,20 +318,20 @@ def _reading(
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:
     if reading not in premise.readings:
         return "quiet", "not asked"
-    found = [
+    checks = [
         (result.instance, evidence)
         for result in (entry.results if entry else ())
         for evidence in result.evidence
         if isinstance(evidence, PremiseEvidence) and evidence.premise == premise.id
     ]
-    if not found:
+    if not checks:
         why = f"taken from {', '.join(premise.taken_from)}" if premise.taken_from else "not examined"
         return "quiet", f"{why}: {premise.no_formula}" if premise.no_formula else why
-    broken = [(instance, evidence) for instance, evidence in found if not evidence.holds]
+    broken = [(instance, evidence) for instance, evidence in checks if not evidence.holds]
     if not broken:
-        return "met", f"met on {'all ' if len(found) > 1 else ''}{wording.counted(len(found), 'instance')}"
+        return "met", f"met on {'all ' if len(checks) > 1 else ''}{wording.counted(len(checks), 'instance')}"
     instance, worst = next((pair for pair in broken if not pair[1].satisfiable), broken[0])
     if not worst.satisfiable:
         return "impossible", f"cannot be met: {worst.finding}"
-    state = "broken" if len(broken) == len(found) else "partly"
-    return state, f"not met on {len(broken)} of {wording.counted(len(found), 'instance')}; {instance}: {worst.finding}"
+    state = "broken" if len(broken) == len(checks) else "partly"
+    return state, f"not met on {len(broken)} of {wording.counted(len(checks), 'instance')}; {instance}: {worst.finding}"

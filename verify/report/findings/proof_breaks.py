@@ -41,9 +41,9 @@ class ProofBreak:
 def proof_breaks(arranged: Outline, claims: Mapping[str, Claim] | None = None) -> tuple[ProofBreak, ...]:
     """The proofs of the claims a report shows."""
     shown = {entry.id for entry in arranged.claims}
-    found = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
+    breaks = {(item.claim, item.reading): item for item in first_breaks(claims=claims)}
     return tuple(
-        ProofBreak(item.claim, item.title, item, found.get((item.claim, "repaired")))
-        for (claim, reading), item in found.items()
+        ProofBreak(item.claim, item.title, item, breaks.get((item.claim, "repaired")))
+        for (claim, reading), item in breaks.items()
         if claim in shown and reading == "as-written"
     )

@@ -27,24 +27,24 @@ DERIVED = "derived"
 
 def standing_of(full_id: str, reading: str = "repaired") -> ProofStanding | None:
     """What theorems say of a statement under a named reading, where the record counts and says anything."""
-    found = (one for one in standings(full_id) if one.row.reading == reading)
-    return next((one for one in found if one.grade != "no proof"), None)
+    candidates = (one for one in standings(full_id) if one.row.reading == reading)
+    return next((one for one in candidates if one.grade != "no proof"), None)
 
 
 def grade(full_id: str) -> str:
     """Of a repaired statement: ``proven``, ``proven in part``, or empty."""
-    found = standing_of(full_id)
-    return found.grade if found is not None else ""
+    standing = standing_of(full_id)
+    return standing.grade if standing is not None else ""
 
 
 @lru_cache(maxsize=1)
 def _derived() -> Mapping[str, bool]:
     """By statement: whether every order inferred for its repaired text follows."""
-    made: dict[str, bool] = {}
+    derived: dict[str, bool] = {}
     for row in order_table():
         if row.reading == "repaired" and row.quantity:
-            made[row.step] = made.get(row.step, True) and row.following == Following.FOLLOWS
-    return made
+            derived[row.step] = derived.get(row.step, True) and row.following == Following.FOLLOWS
+    return derived
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class ProvenInRun:
     @property
     def lacking(self) -> str:
         """What those in part lack, counted; empty where none is."""
-        lacks = [found.lacks for one in self.part if (found := standing_of(one.id)) is not None]
+        lacks = [standing.lacks for one in self.part if (standing := standing_of(one.id)) is not None]
         by_hand, short = sum(one == (NO_GOAL,) for one in lacks), sum(one != (NO_GOAL,) for one in lacks)
         told = []
         if by_hand:
@@ -155,12 +155,13 @@ def proven_in(arranged: Outline) -> ProvenInRun:
 
 
 def _proven(entry: StatementOutline) -> ProvenStatement:
-    found = standing_of(entry.id)
-    if found is None:
+    standing = standing_of(entry.id)
+    if standing is None:
         raise InvalidInputError("statement", "must be proven", entry.id)
-    premises = tuple(_asked(entry.id, name) for name in found.row.under or ())
+    premises = tuple(_asked(entry.id, name) for name in standing.row.under or ())
     return ProvenStatement(
-        entry, premises, found.gaps, found.row.by, entry.named["repaired"].instances.get(str(Verdict.SUPPORTED), 0)
+        entry, premises, standing.gaps, standing.row.by,
+        entry.named["repaired"].instances.get(str(Verdict.SUPPORTED), 0)
     )  # fmt: skip
 
 

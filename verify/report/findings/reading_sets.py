@@ -219,24 +219,26 @@ def _values(statement: Statement, name: str) -> tuple[str, ...]:
 
 def _earned(status: str, results: Sequence[Result], refuting: set[str]) -> str:
     """The status; undecided where it is asked on instances alone that refute no other literal reading either."""
-    asked = {result.instance for result in results}
-    if status == Verdict.SUPPORTED and results and refuting and not refuting & asked:
+    instances = {result.instance for result in results}
+    if status == Verdict.SUPPORTED and results and refuting and not refuting & instances:
         return str(Verdict.INCONCLUSIVE)
     return status
 
 
 def _judged(statement: Statement, name: str, status: str, results: Sequence[Result]) -> LiteralReading:
     """With what the deciding result measured where it refutes, and the command that repeats it."""
-    made = LiteralReading(name, _values(statement, name), status)
+    reading = LiteralReading(name, _values(statement, name), status)
     deciding = next((result for result in results if wording.status_of(result) == status), None)
     if deciding is None:
-        return made
-    made = replace(made, reproduce=deciding.reproduce, instance=deciding.instance)
+        return reading
+    reading = replace(reading, reproduce=deciding.reproduce, instance=deciding.instance)
     if deciding.verdict is Verdict.NOT_APPLICABLE:
         unmet = (item for item in deciding.evidence if isinstance(item, PremiseEvidence) and not item.holds)
-        return replace(made, why=next((f"“{item.premise}” says nothing there: {item.finding}" for item in unmet), ""))
+        return replace(
+            reading, why=next((f"“{item.premise}” says nothing there: {item.finding}" for item in unmet), "")
+        )
     if deciding.verdict is not Verdict.REFUTED or deciding.measured is None:
-        return made
+        return reading
     shown, off = wording.number(deciding.measured), abs(deciding.measured)
     for rate in deciding.evidence:
         if isinstance(rate, RateEvidence) and rate.exponent == deciding.measured:
@@ -249,4 +251,4 @@ def _judged(statement: Statement, name: str, status: str, results: Sequence[Resu
             shown += "" if wording.is_settled(rate) else f" ({wording.NOT_SETTLED})"
             off = abs(rate.exponent - float(statement.as_written.bound.exponents.get(rate.variable, 0)))
             break
-    return replace(made, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)
+    return replace(reading, measured=shown, claimed=deciding.claimed.removeprefix("== "), off=off)

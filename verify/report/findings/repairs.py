@@ -79,8 +79,8 @@ class Judged:
             verdicts = [decide(bound, result.evidence).verdict for result in results]
         except NoEvidenceError:
             return False
-        found = rolled_up(self.statement, {self.full_id: verdicts}) if results else None
-        return found is Verdict.SUPPORTED and self._is_earned(name)
+        verdict = rolled_up(self.statement, {self.full_id: verdicts}) if results else None
+        return verdict is Verdict.SUPPORTED and self._is_earned(name)
 
     def _is_earned(self, name: str) -> bool:
         """Whether an instance that refutes a literal reading is decided there, or an added hypothesis excludes it."""
@@ -118,10 +118,10 @@ def smallest_repairs(judged: Judged) -> tuple[Repair, ...]:
     # Of a text without choices its repaired one tells what else is measured.
     measured = judged.statement.repaired.bound.quantity != judged.statement.as_written.bound.quantity
     plain = measured and not judged.statement.choices
-    found = [repair for repair in dict.fromkeys(_repairs(judged)) if repair.size or (repair.changed and not plain)]
-    found = [repair for repair in found if not repair.changed] or found
-    least = min((repair.size for repair in found), default=0)
-    return tuple(repair for repair in found if repair.size == least)
+    repairs = [repair for repair in dict.fromkeys(_repairs(judged)) if repair.size or (repair.changed and not plain)]
+    repairs = [repair for repair in repairs if not repair.changed] or repairs
+    least = min((repair.size for repair in repairs), default=0)
+    return tuple(repair for repair in repairs if repair.size == least)
 
 
 def _repairs(judged: Judged) -> Iterator[Repair]:

@@ -21,23 +21,23 @@ class ListedRow(NamedTuple):
 
 def sentences(report: ReportData) -> list[str]:
     """How many results the lists concern; none where they concern none."""
-    said = []
+    lines = []
     if excused := len(report.excused):
         noun = wording.counted(excused, "result is", "results are")
-        said.append(f"{noun} refuted as the user expects: no finding, and refuted all the same.")
+        lines.append(f"{noun} refuted as the user expects: no finding, and refuted all the same.")
     if skipped := len(report.skipped):
         noun = wording.counted(skipped, "result was", "results were")
-        said.append(f"{noun} skipped on request and {'supports' if skipped == 1 else 'support'} nothing.")
-    return said
+        lines.append(f"{noun} skipped on request and {'supports' if skipped == 1 else 'support'} nothing.")
+    return lines
 
 
 def rows(report: ReportData) -> Iterator[ListedRow]:
     """Every entry of the lists that this run has something of."""
     for entry in report.expected_failures:
-        found = [result for result in report.results if entry.covers(**result.named)]
-        if found:
-            fallen = sum(result.verdict is Verdict.REFUTED for result in found)
-            outcome = f"refuted on {fallen} of {wording.counted(len(found), 'instance')}"
+        covered = [result for result in report.results if entry.covers(**result.named)]
+        if covered:
+            fallen = sum(result.verdict is Verdict.REFUTED for result in covered)
+            outcome = f"refuted on {fallen} of {wording.counted(len(covered), 'instance')}"
             yield ListedRow("expected to fail", f"{entry.claim} [{entry.reading}]", entry.reason, outcome)
     for skip in report.skips:
         if count := sum(result.is_skipped and skip.covers(**result.named) for result in report.results):

@@ -31,9 +31,9 @@ class Badge:
 
     def endpoint(self) -> dict[str, object]:
         """The same for a shields endpoint."""
-        said = {"schemaVersion": 1, "label": self.label, "message": self.message, "color": self.colour}
+        fields = {"schemaVersion": 1, "label": self.label, "message": self.message, "color": self.colour}
         # Shields shows errors in place of the colour then.
-        return said | ({"isError": True} if self.colour in ("red", "orange") else {})
+        return fields | ({"isError": True} if self.colour in ("red", "orange") else {})
 
     def svg(self) -> str:
         """The same as a picture that needs nothing else."""

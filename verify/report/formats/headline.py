@@ -34,8 +34,8 @@ _SMALL = str.maketrans("0123456789ijkrt", "₀₁₂₃₄₅₆₇₈₉ᵢⱼ�
 
 def plain(text: Markup | str) -> str:
     """Markup as a line of text: powers raised by characters, indices lowered, all else without its tags."""
-    shown = _RAISED.sub(lambda found: superscript(found[1].replace("−", "-")), str(text))
-    shown = _LOWERED.sub(lambda found: _index(found[1]), shown)
+    shown = _RAISED.sub(lambda match: superscript(match[1].replace("−", "-")), str(text))
+    shown = _LOWERED.sub(lambda match: _index(match[1]), shown)
     return " ".join(Markup(shown).striptags().split())
 
 
@@ -52,11 +52,11 @@ def headline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> H
 
 
 def _of_the_paper(site: SiteFrame) -> Iterator[Paragraph]:
-    found = causes(site)
-    told = answer(site, found)
+    shown_causes = causes(site)
+    told = answer(site, shown_causes)
     opening = f"{prose.title(site.report)} {told.short}"
     yield Paragraph(" ".join([opening, *map(plain, told.said)]), "bold", len(opening))
-    for cause in found:
+    for cause in shown_causes:
         yield _cause(site, cause)
     proved = f"{look(PROVEN).mark} {plain(told.proved)}" if told.proved else ""
     parts = [" ".join(part for part in (plain(told.repaired), proved) if part), told.asked]
@@ -69,11 +69,11 @@ def _cause(site: SiteFrame, cause: Cause) -> Paragraph:
     """``1 ✗ A term that should cancel stays: α⁻², claimed O(α); ✓ repaired α²``."""
     lead = f"{cause.number} {look(str(Verdict.REFUTED)).mark} {cause.text.title}"
     written = site.number(cause.written)
-    said = f"{lead}: {plain(written.told)}, claimed {written.claimed}"
+    text = f"{lead}: {plain(written.told)}, claimed {written.claimed}"
     if cause.is_repaired and cause.repaired is not None:
         repaired = site.number(cause.repaired)
-        said += f"; {repaired.mark} repaired {plain(repaired.said)}"
-    return Paragraph(said, "bold", len(lead), "    ")
+        text += f"; {repaired.mark} repaired {plain(repaired.said)}"
+    return Paragraph(text, "bold", len(lead), "    ")
 
 
 def _tally(site: SiteFrame) -> Iterator[str]:
@@ -96,12 +96,12 @@ def _of_a_program(site: SiteFrame) -> Iterator[Paragraph]:
     report = site.report
     opening = prose.title(report)
     yield Paragraph(" ".join([opening, *prose.overview(report, site.outline)]), "bold", len(opening))
-    failing = [found for found in _repaired(site) if found.status in (Verdict.REFUTED, wording.FAULT)]
-    for found in failing[:SHOWN]:
-        number, status = site.number(found), look(found.status)
-        what = plain(number.said) if number.text != number.word else wording.word(found.status)
+    failing = [reading for reading in _repaired(site) if reading.status in (Verdict.REFUTED, wording.FAULT)]
+    for reading in failing[:SHOWN]:
+        number, status = site.number(reading), look(reading.status)
+        what = plain(number.said) if number.text != number.word else wording.word(reading.status)
         claimed = f", claimed {number.claimed}" if number.claimed else ""
-        lead = f"{status.mark} {found.claim}"
+        lead = f"{status.mark} {reading.claim}"
         yield Paragraph(f"{lead}: {what}{claimed}", status.style, len(lead), "    ")
     if len(failing) > SHOWN:
         yield Paragraph(f"  and {len(failing) - SHOWN} more")

@@ -26,9 +26,9 @@ def page(inventory: Inventory) -> str:
     entries = inventory.assertions
     open_ones = sum(bool(entry.reason) for entry in entries)
     covered = sum(bool(entry.covered_by) for entry in entries)
-    said, implied = (sum(entry.kind == kind for entry in entries) for kind in IN_THE_TEXT)
+    stated, implied = (sum(entry.kind == kind for entry in entries) for kind in IN_THE_TEXT)
     counts = (
-        f"{len(entries)} rows: {said} that the words say, {implied} that they take for granted, the others open in "
+        f"{len(entries)} rows: {stated} that the words say, {implied} that they take for granted, the others open in "
         f"them or ours; statements cover {covered}; of {open_ones} the reason is given why nothing decides them."
     )
     parts = [HEAD + "\n" + counts + "\n"]

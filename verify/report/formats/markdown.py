@@ -44,7 +44,7 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said and not r.is_mixed
     ]
     unsaid = [r for r in readings if r.status == "REFUTED" and r.reading == "as-written" and not r.said]
-    remarks = [f"`{entry.id}`: {escape(said)}" for entry in arranged.claims for said in prose.remarks(entry)]
+    remarks = [f"`{entry.id}`: {escape(remark)}" for entry in arranged.claims for remark in prose.remarks(entry)]
     faults = [f"`{r.claim}`, {wording.reading_title(r.reading).lower()}, on {escape(r.instance)}: {escape(r.fault)}"
               for r in report.faults if r.fault is not None]  # fmt: skip
     facts = {"subject": report.subject, "profile": report.profile, "seed": str(report.seed)} | report.environment
@@ -97,8 +97,10 @@ def _drawn(report: ReportData) -> list[str]:
         return []
     head, *body = drawn_problems.coverage(draws)
     table = [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head), *body)]
-    said = [f"- `{row.claim}`, repaired, {escape(drawn_problems.told(row))}" for row in drawn_problems.telling(draws)]
-    return [*table, *([""] if said else []), *said]
+    remarks = [
+        f"- `{row.claim}`, repaired, {escape(drawn_problems.told(row))}" for row in drawn_problems.telling(draws)
+    ]
+    return [*table, *([""] if remarks else []), *remarks]
 
 
 def _listed(title: str, lines: Sequence[str]) -> list[str]:
@@ -115,17 +117,17 @@ def _folded(title: str, lines: Sequence[str], room: int) -> str:
     head, foot = f"\n<details>\n<summary>{title}</summary>\n\n", "\n</details>\n"
     cut = "\n\n… and more, in report.html\n"
     room -= len((head + foot + cut).encode())
-    kept, fences = [], 0
+    shown, fences = [], 0
     for line in lines:
         room -= len(line.encode()) + 1
         if room < 0:
             break
-        kept.append(line)
+        shown.append(line)
         fences += line.strip().startswith("```")
     if fences % 2:
         # The cut must not open the rest of the page as code.
-        kept.append("  ```")
-    return head + "\n".join(kept) + ("\n" if len(kept) >= len(lines) else cut) + foot
+        shown.append("  ```")
+    return head + "\n".join(shown) + ("\n" if len(shown) >= len(lines) else cut) + foot
 
 
 def _table(entries: Sequence[StatementOutline], whole: Collection[str]) -> list[str]:
@@ -170,17 +172,17 @@ def _assertions(arranged: Outline) -> list[str]:
 
 
 def _proven(arranged: Outline) -> list[str]:
-    found = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
+    proofs = [(entry.id, one) for entry in arranged.statements for one in standings(entry.id)]
     rows = [
         f"| `{name}` | {one.grade} | {' '.join(one.row.by)} | {escape('; '.join(one.gaps))} | "
         f"{escape('; '.join(one.lacks))} |"
-        for name, one in found
+        for name, one in proofs
     ]
     head = [
         "| Statement | Standing | Theorems | Premises beyond its own | Not in the theorems |",
         "|---|---|---|---|---|",
     ]
-    return [f"Theorems {found[0][1].outcome.words}.", "", *head, *rows] if rows else []
+    return [f"Theorems {proofs[0][1].outcome.words}.", "", *head, *rows] if rows else []
 
 
 def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
@@ -190,11 +192,11 @@ def _breaks(arranged: Outline, claims: Mapping[str, Claim] | None) -> list[str]:
     rows = []
     for proof in proofs:
         row = proof.written.broken
-        found, asserted, derived = "none", "", ""
+        first_break, asserted, derived = "none", "", ""
         if row is not None:
-            found, asserted = f"`{row.step}`: {escape(row.why)}", escape(row.asserted)
+            first_break, asserted = f"`{row.step}`: {escape(row.why)}", escape(row.asserted)
             derived = escape(row.derived) or "nothing"
-        rows.append(f"| {escape(proof.title)} | {found} | {asserted} | {derived} | {escape(proof.remedy)} |")
+        rows.append(f"| {escape(proof.title)} | {first_break} | {asserted} | {derived} | {escape(proof.remedy)} |")
     head = ["| Proof | First break as written | Asserted | What follows | Repaired |", "|---|---|---|---|---|"]
     return [*head, *rows]
 
@@ -205,12 +207,12 @@ def _row(entry: StatementOutline, whole: Collection[str]) -> str:
     cells = [_status(entry.named[reading]) if reading in entry.named else missing for reading in NAMED]
     if "repaired" in entry.named and entry.id in whole:
         cells[1] = f"{look(PROVEN).mark} {entry.named['repaired'].word}, {look(PROVEN).word}"
-    alone = ", ".join(f"{wording.mark(found.status)} `{found.choice}`".strip() for found in entry.isolated)
+    alone = ", ".join(f"{wording.mark(reading.status)} `{reading.choice}`".strip() for reading in entry.isolated)
     return f"| {name} | {' | '.join(cells)} | {alone} |"
 
 
-def _status(found: ReadingOutline) -> str:
-    return f"{wording.mark(found.shown)} {found.word}" if found.status in wording.STATUSES else ""
+def _status(reading: ReadingOutline) -> str:
+    return f"{wording.mark(reading.shown)} {reading.word}" if reading.status in wording.STATUSES else ""
 
 
 def _item(reading: ReadingOutline) -> list[str]:

@@ -36,14 +36,14 @@ and evaluated there; see [recheck.md](recheck.md).
 
 def page(table: TheoremTable) -> str:
     """The page as Markdown."""
-    found, record = counts(), load_record()
+    totals, record = counts(), load_record()
     axioms = sorted({axiom for theorem in record.theorems.values() for axiom in theorem.axioms})
     head = HEAD.format(
         version=record.coq, axioms=", ".join(f"`{axiom}`" for axiom in axioms), kkt=escape(table.premises["kkt"].text)
     )
     told = (
-        f"{len(table.theorem)} theorems in {len(table.order)} files. Of the repaired statements {found['proven']} are "
-        f"proven ({found['gaps']} with a premise more), {found['part']} in part, {found['left']} not, each with its "
+        f"{len(table.theorem)} theorems in {len(table.order)} files. Of the repaired statements {totals['proven']} are "
+        f"proven ({totals['gaps']} with a premise more), {totals['part']} in part, {totals['left']} not, each with its "
         f"reason; {counts('as-written')['proven']} are refuted as written.\n"
     )
     claims = [f"## {escape(claim.title)} (`{claim.id}`)\n\n{_claim(claim, table)}" for claim in load_claims().values()]
@@ -53,11 +53,11 @@ def page(table: TheoremTable) -> str:
 def _claim(claim: Claim, table: TheoremTable) -> str:
     rows = []
     for full, _ in claim.statements():
-        for found in standings(full):
-            gaps = [f"*premise more:* {escape(text)}" for text in found.gaps]
-            short = [f"*not in the theorems:* {escape(text)}" for text in found.lacks]
-            by = ", ".join(f"`{name}`" for name in found.row.by)
-            rows.append(f"| `{full}` | {found.grade} | {by} | {'<br>'.join([*gaps, *short])} |")
+        for standing in standings(full):
+            gaps = [f"*premise more:* {escape(text)}" for text in standing.gaps]
+            short = [f"*not in the theorems:* {escape(text)}" for text in standing.lacks]
+            by = ", ".join(f"`{name}`" for name in standing.row.by)
+            rows.append(f"| `{full}` | {standing.grade} | {by} | {'<br>'.join([*gaps, *short])} |")
         if full in table.reasons:
             rows.append(f"| `{full}` | not proven | | {escape(table.reasons[full])} |")
     return "\n".join(["| Statement | Standing | By | Beyond, or why not |", "|---|---|---|---|", *rows]) + "\n"

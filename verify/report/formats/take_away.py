@@ -35,13 +35,13 @@ def _rules() -> Mapping[str, Mapping[str, str]]:
     root = re.search(r":root \{([^}]*)\}", sheet)
     colours = dict(re.findall(r"--([\w-]+):\s*(#[0-9a-fA-F]+)", root[1] if root else ""))
     screen = re.sub(r"@media[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
-    found: dict[str, dict[str, str]] = {}
+    rules: dict[str, dict[str, str]] = {}
     for name, body in _RULE.findall(screen):
         if name in _USED:
             plain = _VARIABLE.sub(lambda one: colours.get(one[1], "#000"), body.replace("!important", ""))
             pairs = (part.partition(":") for part in plain.split(";") if ":" in part)
-            found.setdefault(name, {}).update({key.strip(): value.strip() for key, _, value in pairs})
-    return found
+            rules.setdefault(name, {}).update({key.strip(): value.strip() for key, _, value in pairs})
+    return rules
 
 
 def as_svg(drawing: Markup) -> str:
@@ -114,12 +114,12 @@ def _dashes(text: str) -> Any:
 
 def _words(element: ET.Element) -> str:
     """A label with its raised parts as powers."""
-    said = [element.text or ""]
+    pieces = [element.text or ""]
     for part in element:
         power = (part.text or "").strip("\u200b")
         raised = part.get("dy", "").startswith("-") and power
-        said += [rf"$^{{{power.replace('−', '-')}}}$" if raised else power, part.tail or ""]
-    return _SHIFT.sub(" ", "".join(said)).strip()
+        pieces += [rf"$^{{{power.replace('−', '-')}}}$" if raised else power, part.tail or ""]
+    return _SHIFT.sub(" ", "".join(pieces)).strip()
 
 
 def _path(d: str) -> Any:
@@ -156,10 +156,10 @@ def _ends(command: str, numbers: list[float], last: tuple[float, float]) -> Iter
 
 def plots_of(site: SiteFrame) -> dict[str, str | bytes]:
     """Every statement's plot of a report, as ``bias-bound.T3.svg`` and ``.pdf``."""
-    made: dict[str, str | bytes] = {}
+    files: dict[str, str | bytes] = {}
     for entry in site.outline.statements:
-        drawn = figure([(found, site.number(found)) for found in entry.named.values()], entry.title)
+        drawn = figure([(reading, site.number(reading)) for reading in entry.named.values()], entry.title)
         if drawn is not None:
             name = entry.id.replace("/", ".")
-            made |= {f"{name}.svg": as_svg(drawn.svg), f"{name}.pdf": as_pdf(drawn.svg)}
-    return made
+            files |= {f"{name}.svg": as_svg(drawn.svg), f"{name}.pdf": as_pdf(drawn.svg)}
+    return files

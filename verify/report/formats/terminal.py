@@ -158,16 +158,16 @@ class Summary:
             columns[0] = (max(columns[0][0], len(UNDER) + 2),) * 2
             least_alone = max(marks.narrowest for marks in alone)
             columns[1] = (max(columns[1][0], least_alone), max(columns[1][1], least_alone))
-        made = [least for least, _ in columns]
-        spare = width - sum(made) - layout.gap * (len(made) - 1)
+        widths = [least for least, _ in columns]
+        spare = width - sum(widths) - layout.gap * (len(widths) - 1)
         if spare < 0:
             return []
         # What is left goes round, so that no column folds for the sake of another.
-        while spare and (short := [at for at, (_, most) in enumerate(columns) if made[at] < most]):
+        while spare and (short := [at for at, (_, most) in enumerate(columns) if widths[at] < most]):
             for at in short[:spare]:
-                made[at] += 1
+                widths[at] += 1
             spare -= len(short[:spare])
-        return made
+        return widths
 
     def _table(self, layout: Layout, widths: Sequence[int]) -> Table:
         """Choices alone have a column of their own, or a row under their statement."""
@@ -197,12 +197,12 @@ class Summary:
             indent = "  " * row.is_step
             yield Text(f"{indent}{row.name}", style="" if row.is_step else "bold")
             quiet = "not in this run"
-            said = [
+            labelled_marks = [
                 (heading.lower(), [mark]) for heading, mark in zip(self.headings, row.named, strict=True)
                 if mark.word != quiet
             ]  # fmt: skip
-            said += [("one choice alone", list(row.alone.marks))] if row.alone.marks else []
-            for label, marks in said:
+            labelled_marks += [("one choice alone", list(row.alone.marks))] if row.alone.marks else []
+            for label, marks in labelled_marks:
                 yield from _hung(f"{indent}  {label}:", marks, width)
 
 
@@ -227,7 +227,8 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
         for entry in (claim, *(claim.steps if any(step.checked for step in claim.steps) else ())):
             name = entry.id.split("/", 1)[1] if "/" in entry.id else entry.id
             alone = tuple(
-                TerminalMark(wording.mark(found.status), found.choice, _style(found.status)) for found in entry.isolated
+                TerminalMark(wording.mark(reading.status), reading.choice, _style(reading.status))
+                for reading in entry.isolated
             )
             rows.append(
                 TerminalRow(
@@ -240,11 +241,11 @@ def summary_table(report: ReportData, claims: Mapping[str, Claim] | None = None)
 
 def _mark(entry: StatementOutline, reading: str, whole: Collection[str]) -> TerminalMark:
     if reading in entry.named:
-        found = entry.named[reading]
+        outcome = entry.named[reading]
         if reading == "repaired" and entry.id in whole:
             shown = look(PROVEN)
-            return TerminalMark(shown.mark, f"{found.word}, {shown.word}", shown.style)
-        return TerminalMark(wording.mark(found.status), found.word, _style(found.status))
+            return TerminalMark(shown.mark, f"{outcome.word}, {shown.word}", shown.style)
+        return TerminalMark(wording.mark(outcome.status), outcome.word, _style(outcome.status))
     if entry.missing:
         return TerminalMark(wording.mark(entry.missing), wording.word(entry.missing), _style(entry.missing))
     return TerminalMark("", "not in this run", "dim")
@@ -318,8 +319,8 @@ def _told(result: Result, excuse: str = "") -> Told:
     status = wording.status_of(result)
     verdict = TerminalMark(wording.mark(status), wording.word(status), _style(status))
     numbers = numbers_of(result, excuse)
-    said = result.fault if result.fault is not None else result.sentence
-    return Told(verdict, result.where, tuple(line for line in (numbers, said) if line))
+    sentence = result.fault if result.fault is not None else result.sentence
+    return Told(verdict, result.where, tuple(line for line in (numbers, sentence) if line))
 
 
 def numbers_of(result: Result, excuse: str = "") -> str:

@@ -20,8 +20,8 @@ class Coverage:
     def of(cls, statuses: Iterable[str]) -> Coverage:
         """From one status each."""
         known = [str(status) for status in statuses if status not in ("NOT_CHECKED", "LEFT_OPEN")]
-        asked = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
-        return cls(asked.count(Verdict.SUPPORTED), len(asked), len(known))
+        applicable = [status for status in known if status not in (Verdict.NOT_APPLICABLE, Verdict.VACUOUS)]
+        return cls(applicable.count(Verdict.SUPPORTED), len(applicable), len(known))
 
     def __str__(self) -> str:
         if self.asked == self.all:

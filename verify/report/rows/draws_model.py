@@ -68,8 +68,8 @@ class DrawnProblems(FrozenData):
 
     def counts(self, reading: str) -> dict[str, int]:
         """Results by verdict under one reading."""
-        found: Counter[str] = Counter()
+        totals: Counter[str] = Counter()
         for row in self.rows:
             if row.reading == reading:
-                found.update(row.verdicts)
-        return dict(sorted(found.items()))
+                totals.update(row.verdicts)
+        return dict(sorted(totals.items()))

@@ -72,14 +72,14 @@ class Letter(FrozenData):
 
     def causes(self) -> list[str]:
         """What is off in each stage, a line each, with what stays unexplained; one line where no stage is off."""
-        found = []
+        lines = []
         for one in self.wrong:
             where = ", ".join(filter(None, [one.stage, one.effect]))
-            found.append(f"{where}: {' '.join(filter(None, [one.sentence, one.rest]))}")
-            found += [f"{one.stage}, {name}: {effect}" for name, effect in one.known]
+            lines.append(f"{where}: {' '.join(filter(None, [one.sentence, one.rest]))}")
+            lines += [f"{one.stage}, {name}: {effect}" for name, effect in one.known]
         explained = {one.stage for one in self.wrong}
         off = [one for one in self.stages if one.status == "diverges" and one.stage not in explained]
-        found += [f"{one.stage}: {one.sentence}" for one in off]
+        lines += [f"{one.stage}: {one.sentence}" for one in off]
         compared = any(one.compared for one in self.stages)
-        found = found or ["no stage is off by itself where it was asked" if compared else "no stage was compared"]
-        return found if self.is_whole else [*found, "not all was asked before that ended"]
+        lines = lines or ["no stage is off by itself where it was asked" if compared else "no stage was compared"]
+        return lines if self.is_whole else [*lines, "not all was asked before that ended"]

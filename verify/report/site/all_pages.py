@@ -26,12 +26,12 @@ MAKERS: tuple[Callable[[SiteFrame], list[Page]], ...] = (
 
 def all_pages(site: SiteFrame) -> dict[str, Page]:
     """The pages of a report by file."""
-    made: dict[str, Page] = {}
+    pages: dict[str, Page] = {}
     for maker in MAKERS:
         # A page may lead to those that were made before it.
-        for page in maker(replace(site, files=tuple(made))):
-            made.setdefault(page.file, page)
-    return made
+        for page in maker(replace(site, files=tuple(pages))):
+            pages.setdefault(page.file, page)
+    return pages
 
 
 def site_files(report: ReportData, claims: Mapping[str, Claim] | None = None) -> dict[str, str]:

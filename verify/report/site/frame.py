@@ -119,21 +119,21 @@ class SiteFrame:
             known[found.anchor] = self._with_theorems(found, numbers.number_of(found, self.deciding(found)))
         return known[found.anchor]
 
-    def _with_theorems(self, found: ReadingOutline, number: CellNumber) -> CellNumber:
+    def _with_theorems(self, reading: ReadingOutline, number: CellNumber) -> CellNumber:
         """With what theorems say; of a report on the paper alone, as none of that is a program's."""
-        if not self.report.is_of_the_paper or found.reading != "repaired" or found.status != Verdict.SUPPORTED:
+        if not self.report.is_of_the_paper or reading.reading != "repaired" or reading.status != Verdict.SUPPORTED:
             return number
-        firm = proven.firm_order(found)
+        firm = proven.firm_order(reading)
         order, by = (firm.order, firm.how) if firm else ("", "")
-        return replace(number, grade=proven.grade(found.claim), firm=order, firm_by=by)
+        return replace(number, grade=proven.grade(reading.claim), firm=order, firm_by=by)
 
     def cell(self, entry: StatementOutline, reading: str) -> CellNumber | None:
         """The number of a statement under a named reading; none where it was not run."""
         if reading in entry.named:
             return self.number(entry.named[reading])
         if entry.missing:
-            said = numbers.word(entry.missing)
-            return CellNumber(entry.missing, said, Markup.escape(said), said)
+            word = numbers.word(entry.missing)
+            return CellNumber(entry.missing, word, Markup.escape(word), word)
         return None
 
     def restated(self, entry: StatementOutline) -> str:
@@ -181,9 +181,9 @@ class SiteFrame:
         """The same within a sentence."""
         return self._linked(wording.typeset(text), text)
 
-    def _linked(self, made: Markup, text: str) -> Markup:
+    def _linked(self, markup: Markup, text: str) -> Markup:
         shown = Markup(
-            _TICKED.sub(lambda found: f"<code>{found[1] or found[2]}</code>", str(explained(made)))
+            _TICKED.sub(lambda match: f"<code>{match[1] or match[2]}</code>", str(explained(markup)))
         )  # escaped already
         for name in sorted((name for name in _names_in(text) if name in self.statements), key=len, reverse=True):
             link = str(Markup('<a href="{}">{}</a>').format(self.href(name), name))
@@ -269,16 +269,16 @@ def template_names() -> list[str]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("verify.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    made.filters |= {"set": wording.typeset, "reading_title": wording.reading_title}
-    made.globals |= {
+    environment.filters |= {"set": wording.typeset, "reading_title": wording.reading_title}
+    environment.globals |= {
         "words": wording, "numbers": numbers, "named": NAMED, "mark": numbers.drawn_mark, "figure": numbers.figure,
         "signs": number_signs,
     }  # fmt: skip
-    return made
+    return environment
 
 
 def drawn(name: str, site: SiteFrame, **more: Any) -> Markup:

@@ -100,7 +100,7 @@ class _Passages(HTMLParser):
 def passages(page: Page) -> list[IndexedPassage]:
     """The passages of a page that say something."""
     reader = _Passages()
-    text = _RAISED.sub(lambda found: superscript(found[1].replace("−", "-")), _UNREAD.sub(" ", str(page.body)))
+    text = _RAISED.sub(lambda match: superscript(match[1].replace("−", "-")), _UNREAD.sub(" ", str(page.body)))
     reader.feed(text)
     reader.close()
     for one in reader.found:
@@ -119,14 +119,14 @@ def index_script(pages: Iterable[Page]) -> str:
         (page, [(one, _BETWEEN.split(" ".join(one.words))) for one in passages(page)])
         for page in pages if page.file not in UNSEARCHED and not page.file.endswith(APART)
     ]  # fmt: skip
-    times = Counter(part for _, found in read for _, parts in found for part in parts)
-    said = [part for part, count in times.most_common() if count > 1 and len(part) >= SHORTEST]
-    numbers = {part: number for number, part in enumerate(said)}
-    made = [
-        [page.file, page.title, [[one.anchor, one.title, *_numbered(parts, numbers)] for one, parts in found]]
-        for page, found in read
+    times = Counter(part for _, page_passages in read for _, parts in page_passages for part in parts)
+    repeated = [part for part, count in times.most_common() if count > 1 and len(part) >= SHORTEST]
+    numbers = {part: number for number, part in enumerate(repeated)}
+    entries = [
+        [page.file, page.title, [[one.anchor, one.title, *_numbered(parts, numbers)] for one, parts in page_passages]]
+        for page, page_passages in read
     ]
-    return f"{MARK}\nwindow.f2csaSaid={_as_script(said)};\nwindow.f2csaIndex={_as_script(made)};\n"
+    return f"{MARK}\nwindow.f2csaSaid={_as_script(repeated)};\nwindow.f2csaIndex={_as_script(entries)};\n"
 
 
 def _numbered(parts: Sequence[str], numbers: Mapping[str, int]) -> Iterator[str | int]:

@@ -227,15 +227,15 @@ class WireSubject:
         in_request = (draw_bytes(problem, call) if listed else 0) + (len(to_json(common)) if singly else 0)
         at_once = max(1, min(CHUNK_BYTES, self._talk.longest) // max(NUMBER_BYTES * len(x), in_request))
         parts: list[Vector] = []
-        made = 0
-        while made < replications:
-            count = min(at_once, replications - made)
+        received = 0
+        while received < replications:
+            count = min(at_once, replications - received)
             if not singly:
                 params = {**common, "seed": _seed(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
                 rows = self._talk.ask(stage, params, expects=count * len(x)).hypergradients
-                made += len(rows)
+                received += len(rows)
                 parts.append(_array(rows))
                 if not len(rows):
                     break  # it would not end: too few are the wrong shape
@@ -245,7 +245,7 @@ class WireSubject:
                 given = {"draws": self._draws(problem, call, 1, rng)} if drawn else {}
                 batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
             answers = self._talk.ask_all(stage, batch, expects=len(x))
-            made += len(answers)
+            received += len(answers)
             parts.append(_array([answer.hypergradient for answer in answers]))
         return parts[0] if len(parts) == 1 else _array_of(parts)
 
@@ -339,8 +339,8 @@ def _returned(stage: Asked, result: Any) -> Any:
 
 def _numbers_in(stage: Asked, given: dict[str, Any]) -> int:
     """How many numbers an answer to these arguments holds, or a question to the oracle."""
-    asked = given["x0"].size if "x0" in given else 0
-    return asked + sum(math.prod(shape) for shape in answer_shapes(stage, given) if shape is not None)
+    question_size = given["x0"].size if "x0" in given else 0
+    return question_size + sum(math.prod(shape) for shape in answer_shapes(stage, given) if shape is not None)
 
 
 def _seed(rng: np.random.Generator | None) -> int | None:

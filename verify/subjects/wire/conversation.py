@@ -142,14 +142,14 @@ class Conversation:
             raise MissingCapabilityError(f"the subject reads no message of {len(line)} bytes, as {method} needs")
         program = self._running()
         longest = min(MESSAGE_BYTES, SPARE_BYTES + NUMBER_ROOM * expects * len(batch))
-        asked = 0
+        questions = 0
         with self._judged(method, key):
             while True:
                 answer = read_answers(program.exchange(line, self._limit, longest), method, ids)
                 if not isinstance(answer, OracleRequest):
                     return answer
-                asked += 1
-                line = self._reply(answer, oracle, asked)
+                questions += 1
+                line = self._reply(answer, oracle, questions)
 
     def forget(self, name: str) -> None:
         """Tell the subject that a problem will not be used again."""
@@ -159,12 +159,12 @@ class Conversation:
             self._running().tell(to_json(message) + b"\n", self._limit)
             self.sent.pop(name, None)
 
-    def _reply(self, request: OracleRequest, oracle: Oracle | None, asked: int) -> bytes:
+    def _reply(self, request: OracleRequest, oracle: Oracle | None, questions: int) -> bytes:
         if oracle is None:
             raise WireFault("unknown-id", "asked for an oracle nobody brought")
         answer, shape, expected = oracle
-        if asked > 2 * expected + ORACLE_EXTRA:
-            raise WireFault("flood", f"asked the oracle more than {asked - 1} times instead of T = {expected}")
+        if questions > 2 * expected + ORACLE_EXTRA:
+            raise WireFault("flood", f"asked the oracle more than {questions - 1} times instead of T = {expected}")
         try:
             z = np.array(request.params.z, dtype=np.float64)
         except ValueError:

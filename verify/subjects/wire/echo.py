@@ -87,7 +87,11 @@ def reply(line: str) -> Any:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return error(None, -32700, "not JSON")
-    return [made for made in map(answer, message) if made] if isinstance(message, list) and message else answer(message)
+    return (
+        [response for response in map(answer, message) if response]
+        if isinstance(message, list) and message
+        else answer(message)
+    )
 
 
 def send(message: Any) -> None:

@@ -43,18 +43,18 @@ def end_strays(guards: set[int]) -> None:
     until = time.monotonic() + PATIENCE
     while _adopting and time.monotonic() < until:
         seen, session = processes(), os.getsid(0)
-        kept = guards.union(*(descendants(pid, seen) for pid in guards))
-        found = [pid for pid in descendants(os.getpid(), seen) if pid not in kept and seen[pid][1] != session]
-        if not found:
+        guarded = guards.union(*(descendants(pid, seen) for pid in guards))
+        strays = [pid for pid in descendants(os.getpid(), seen) if pid not in guarded and seen[pid][1] != session]
+        if not strays:
             return
-        for pid in found:
+        for pid in strays:
             end(pid)
         time.sleep(0.002)
 
 
 def processes() -> dict[int, tuple[int, int, int]]:
     """Every process with its parent, its session and its resident pages (Linux; elsewhere none)."""
-    found = {}
+    running = {}
     names = os.listdir("/proc") if os.path.isdir("/proc") else []  # noqa: PTH208, PTH112  # quick to start
     for name in names:
         if not name.isdigit():
@@ -65,8 +65,8 @@ def processes() -> dict[int, tuple[int, int, int]]:
         except OSError:
             continue
         if len(fields) > 21 and fields[0] != b"Z":
-            found[int(name)] = int(fields[1]), int(fields[3]), int(fields[21])
-    return found
+            running[int(name)] = int(fields[1]), int(fields[3]), int(fields[21])
+    return running
 
 
 def descendants(root: int, seen: dict[int, tuple[int, int, int]] | None = None) -> dict[int, int]:
@@ -111,12 +111,12 @@ def end_group(group: int) -> None:
 def end_below(root: int) -> None:
     """Kill everything below a process, until nothing is."""
     until = time.monotonic() + PATIENCE
-    while (found := descendants(root)) and time.monotonic() < until:
-        for pid in found:
+    while (below := descendants(root)) and time.monotonic() < until:
+        for pid in below:
             # Stopped first, none of them starts another one meanwhile.
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGSTOP)
-        for pid in found:
+        for pid in below:
             end(pid)
         _reap()
         time.sleep(0.001)

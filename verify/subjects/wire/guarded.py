@@ -80,8 +80,8 @@ class Guarded:
         except BlockingIOError:
             return False
         self._told += data
-        if said := re.fullmatch(rb"ended (-?\d+)\n", self._told):
-            self.code = int(said[1])
+        if match := re.fullmatch(rb"ended (-?\d+)\n", self._told):
+            self.code = int(match[1])
         elif not data:
             self.end()  # somebody killed the guard
         return self.code is not None or not data

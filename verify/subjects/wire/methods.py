@@ -171,9 +171,9 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
     if b'"f64"' in line:
         lifted |= taken_out(data)
     if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
-        asked = _oracle(data, method)
-        _put_back(asked.params, lifted)
-        return asked
+        question = _oracle(data, method)
+        _put_back(question.params, lifted)
+        return question
     if isinstance(data, list) and len(ids) == 1:
         raise WireFault("schema", "answered a single request with an array", lost=True)
     if isinstance(data, list):
@@ -192,16 +192,16 @@ def _lifted(data: Any) -> dict[str, FloatArray]:
 
     Whatever is not all numbers stays in, to be refused by the schema.
     """
-    found: dict[str, FloatArray] = {}
+    arrays: dict[str, FloatArray] = {}
     for name, value in _content(data).items():
         try:
             array = np.array(value)
         except (ValueError, OverflowError):
             continue
         if array.ndim and array.size and array.dtype.kind in "if":
-            found[name] = array.astype(np.float64)
+            arrays[name] = array.astype(np.float64)
             _content(data)[name] = _first_of_each(value)
-    return found
+    return arrays
 
 
 def taken_out(data: Any) -> dict[str, FloatArray]:
@@ -210,16 +210,16 @@ def taken_out(data: Any) -> dict[str, FloatArray]:
     Raises:
         WireFault: If one holds something else than it says, or no numbers.
     """
-    found: dict[str, FloatArray] = {}
+    arrays: dict[str, FloatArray] = {}
     for name, value in _content(data).items():
         if isinstance(value, dict) and "f64" in value:
             try:
                 packed = Packed.model_validate(value)
             except ValidationError as error:
                 raise _against_schema(error, f"answer.{name}") from None
-            found[name] = packed.array
+            arrays[name] = packed.array
             _content(data)[name] = np.zeros([min(size, 1) for size in packed.shape]).tolist()
-    return found
+    return arrays
 
 
 def _content(data: Any) -> dict[str, Any]:
@@ -287,13 +287,13 @@ def _oracle(data: dict[str, Any], method: str) -> OracleRequest:
         name = shorten(data["method"])
         raise WireFault("schema", f"sent a request of its own, {name}; it may ask for oracle alone", lost=True)
     try:
-        asked: OracleRequest = ORACLE.validate_python(data)
+        question: OracleRequest = ORACLE.validate_python(data)
     except ValidationError as error:
         fault = _against_schema(error, "oracle request")
         raise WireFault(fault.kind, fault.text, lost=True) from None
     if method not in ("optimise", "optimise_runs"):
         raise WireFault("unknown-id", "asked for the oracle, which only optimise may")
-    return asked
+    return question
 
 
 def _batch(data: list[Any], method: str, ids: Sequence[int]) -> list[Any]:
@@ -325,14 +325,14 @@ def _single(data: Any, method: str, wanted: int | None) -> Any:
 
 def _refusal(error: ErrorObject, method: str) -> Exception:
     """What an error means."""
-    said = shorten(printable(error.message[: messages.SHOWN]) or "nothing")
+    words = shorten(printable(error.message[: messages.SHOWN]) or "nothing")
     if error.code == messages.Code.NOT_SUPPORTED:
-        return Refusal(f"the subject does not support this {method}: {said}")
+        return Refusal(f"the subject does not support this {method}: {words}")
     if error.code == messages.Code.NO_METHOD:
-        return WireFault("lie", f"was announced, but answered that there is no such method ({said})")
+        return WireFault("lie", f"was announced, but answered that there is no such method ({words})")
     if (kind := messages.LINES.get(error.code)) is not None:
         return WireFault(kind, error.message[: messages.SHOWN] or f"{method} failed", is_line=True)
-    return WireFault("error", f"answered error {error.code}: {said}")
+    return WireFault("error", f"answered error {error.code}: {words}")
 
 
 def _against_schema(error: ValidationError, what: str) -> WireFault:

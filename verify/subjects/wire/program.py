@@ -236,8 +236,8 @@ class Program:
     def _how_it_ended(self) -> str:
         code = self.process.code
         how = "killed" if code is None else f"exit code {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
-        said = " ".join(self._said.decode(errors="replace").strip().splitlines()[-1:])
-        return f"{how}; it said: {said[:LAST_WORDS]}" if said else how
+        last_words = " ".join(self._said.decode(errors="replace").strip().splitlines()[-1:])
+        return f"{how}; it said: {last_words[:LAST_WORDS]}" if last_words else how
 
     def _ended(self) -> bool:
         return self.process.ended()

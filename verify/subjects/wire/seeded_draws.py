@@ -46,11 +46,11 @@ def normals(seed: int, count: int) -> FloatArray:
 
 def blocks_of(seed: int, shapes: Mapping[str, Sequence[int]]) -> dict[str, FloatArray]:
     """What a seed stands for: normals by block, each of its shape."""
-    found, used = {}, 0
+    blocks, used = {}, 0
     whole = normals(seed, sum(int(np.prod(shape)) for shape in shapes.values()))
     for name in BLOCKS:
         if name in shapes:
             rows, columns = shapes[name]
-            found[name] = whole[used : used + rows * columns].reshape(rows, columns)
+            blocks[name] = whole[used : used + rows * columns].reshape(rows, columns)
             used += rows * columns
-    return found
+    return blocks

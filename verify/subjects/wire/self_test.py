@@ -253,7 +253,7 @@ def _seeded(stages: StageCalls) -> str:
     problem, x = parse_problem(TINY), np.array([0.5, -0.25])
     # The first number of the generator handed over is the seed of the message.
     seed = int(np.random.default_rng(3).integers(SEEDS))
-    made = stages.hypergradient(problem, x, call, np.random.default_rng(3))
+    seeded = stages.hypergradient(problem, x, call, np.random.default_rng(3))
     handed, still = (
         stages.hypergradient(problem, x, replace(call, draws=given), np.random.default_rng(3))
         for given in (blocks_of(seed, {"f_x": (3, 2)}), {"f_x": np.zeros((3, 2))})
@@ -262,11 +262,11 @@ def _seeded(stages: StageCalls) -> str:
         raise CheckFailedError(
             f"normals that are handed over must be used; it answers {handed.tolist()} whatever they are"
         )
-    if not np.allclose(made, handed, rtol=1e-9, atol=1e-12):
+    if not np.allclose(seeded, handed, rtol=1e-9, atol=1e-12):
         first = normals(seed, 2).tolist()
         raise CheckFailedError(
             f"seed {seed} stands for normals that begin with {first[0]!r}, {first[1]!r}; given them it answers "
-            f"{handed.tolist()}, given the seed {made.tolist()}"
+            f"{handed.tolist()}, given the seed {seeded.tolist()}"
         )
     return "a seed gives the answer that its normals give"
 
@@ -275,10 +275,10 @@ def _try(stages: StageCalls, stage: Stage) -> str:
     """Call a stage once on the tiny problem: whether the answer has the right form."""
     x, y, lam, rho = np.array([0.5, -0.25]), np.array([0.1, -0.2, 0.3]), np.array([0.2]), np.array([1.0])
     outer = OuterParameters(goldstein_radius=0.4, epsilon=0.1, D=0.1, eta=0.1, M=4, K=3)
-    asked = []
+    questions = []
 
     def oracle(z: Any) -> Any:
-        asked.append(z)
+        questions.append(z)
         return np.asarray(z)
 
     given = Call(alpha=0.1, y_star=y, lam=lam, rho=rho)
@@ -298,6 +298,6 @@ def _try(stages: StageCalls, stage: Stage) -> str:
         "keep_path": True,
     }  # fmt: skip
     getattr(stages, stage)(**{name: arguments[name] for name in ROWS[stage].takes})
-    if "oracle" in ROWS[stage].takes and len(asked) != outer.T:
-        raise CheckFailedError(f"asked the oracle {len(asked)} times instead of T = {outer.T}")
+    if "oracle" in ROWS[stage].takes and len(questions) != outer.T:
+        raise CheckFailedError(f"asked the oracle {len(questions)} times instead of T = {outer.T}")
     return "answers in the right shapes"

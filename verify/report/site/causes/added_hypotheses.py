@@ -78,29 +78,31 @@ def hypothesis_texts() -> Mapping[str, HypothesisText]:
 
 def added_hypotheses(site: SiteFrame) -> tuple[AddedHypothesis, ...]:
     """Each once, by its id; those of a step alone are that step's business."""
-    found: dict[str, list[Hypothesis]] = {}
+    hypotheses: dict[str, list[Hypothesis]] = {}
     for ledger in ledgers(site.report.summary, site.claims):
         if ledger.claim in RATES:
             for one in ledger.missing:
                 if one.claim == ledger.claim:
-                    found.setdefault(one.premise.id, []).append(one)
-    return tuple(_told(site, some) for some in found.values())
+                    hypotheses.setdefault(one.premise.id, []).append(one)
+    return tuple(_told(site, some) for some in hypotheses.values())
 
 
 def asked_by_rates(site: SiteFrame, added: Sequence[AddedHypothesis], rates: Mapping[str, str]) -> str:
     """Which of them each rate asks for, itself or by what it rests on, in a sentence; ``rates``: claims in words."""
-    left, said = list(added), list[str]()
+    left, clauses = list(added), list[str]()
     for claim, words in rates.items():
-        asked = [one for one in left if one.claims_asking(site, (claim,))]
-        left = [one for one in left if one not in asked]
-        if asked:
-            these = "these and " if said else ""
-            said.append(f"{words} asks for {these}{wording.listing(_within_a_sentence(one.title) for one in asked)}")
-    if left and said:
+        hypotheses = [one for one in left if one.claims_asking(site, (claim,))]
+        left = [one for one in left if one not in hypotheses]
+        if hypotheses:
+            these = "these and " if clauses else ""
+            clauses.append(
+                f"{words} asks for {these}{wording.listing(_within_a_sentence(one.title) for one in hypotheses)}"
+            )
+    if left and clauses:
         asking = dict.fromkeys(claim.replace("-", " ") for one in left for claim in one.claims)
         titles = wording.listing(_within_a_sentence(one.title) for one in left)
-        said.append(f"{wording.listing(asking)} asks for {titles} besides")
-    text = "; ".join(said)
+        clauses.append(f"{wording.listing(asking)} asks for {titles} besides")
+    text = "; ".join(clauses)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 
 
@@ -110,13 +112,13 @@ def _within_a_sentence(title: str) -> str:
 
 def claims_below(claims: Mapping[str, Claim], claim: str) -> set[str]:
     """A claim and the claims that it rests on, whatever step of theirs it names."""
-    found, left = set[str](), [claim]
+    below, left = set[str](), [claim]
     while left:
         name = left.pop()
-        if name in claims and name not in found:
-            found.add(name)
+        if name in claims and name not in below:
+            below.add(name)
             left += [full.partition("/")[0] for full in claims[name].rests_on]
-    return found
+    return below
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def other_hypotheses(site: SiteFrame) -> tuple[OtherHypothesis, ...]:
         for one in ledger.hypotheses if ledger.claim in RATES else ():
             if not one.listed and one.premise.id not in told:
                 asking.setdefault(one.premise.id, []).append(one)
-    found = (
+    others = (
         OtherHypothesis(
             typeset(some[0].premise.words("repaired").rstrip(".")),
             _links(site, some),
@@ -150,7 +152,7 @@ def other_hypotheses(site: SiteFrame) -> tuple[OtherHypothesis, ...]:
         )
         for some in asking.values()
     )
-    return tuple(sorted(found, key=lambda one: not one.is_needed))
+    return tuple(sorted(others, key=lambda one: not one.is_needed))
 
 
 def _links(site: SiteFrame, some: Sequence[Hypothesis]) -> Markup:
@@ -176,7 +178,7 @@ def _going_without(site: SiteFrame, one: Hypothesis) -> Iterator[ReadingOutline]
     """The statement that shows the need, under the reading that goes without the hypothesis."""
     entry = site.statements.get(one.premise.shown_by)
     if entry is not None:
-        yield from (found for found in entry.readings if found.reading == one.shown_under)
+        yield from (reading for reading in entry.readings if reading.reading == one.shown_under)
 
 
 def _without(text: HypothesisText, number: CellNumber | None) -> Markup:

@@ -31,8 +31,8 @@ class Broken:
 
 def pages(site: SiteFrame) -> list[Page]:
     """One for each cause that the run shows."""
-    found = causes(site)
-    return [_page(site, cause, found) for cause in found]
+    shown_causes = causes(site)
+    return [_page(site, cause, shown_causes) for cause in shown_causes]
 
 
 def _page(site: SiteFrame, cause: Cause, every: Sequence[Cause]) -> Page:
@@ -56,19 +56,19 @@ def _broken(site: SiteFrame, reached: Downstream) -> list[Broken]:
 
 def _forms(site: SiteFrame, cause: Cause) -> list[tuple[str, ClosedForm, Result]]:
     """What is measured as a formula, as written and repaired, where one was derived for the deciding instance."""
-    found = []
+    forms = []
     for name, reading in (("As written", cause.written), ("Repaired", cause.repaired)):
         result = site.deciding(reading) if reading else None
         form = numbers.closed_form(result) if result else None
         if result is not None and form is not None:
-            found.append((name, form, result))
-    return found
+            forms.append((name, form, result))
+    return forms
 
 
 def _slopes(site: SiteFrame, cause: Cause) -> Figure | None:
     """The claimed slope with both readings, where something was swept."""
-    readings = [found for found in cause.drawn if found is not None]
-    return figure([(found, site.number(found)) for found in readings], cause.entry.title)
+    readings = [reading for reading in cause.drawn if reading is not None]
+    return figure([(reading, site.number(reading)) for reading in readings], cause.entry.title)
 
 
 def _crossing(cause: Cause) -> str:

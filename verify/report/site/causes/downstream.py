@@ -45,9 +45,9 @@ def downstream(statement: str, claims: Mapping[str, Claim]) -> Downstream:
     for name in order:
         if reached.intersection(above[name]):
             reached.add(name)
-    kept = tuple(name for name in order if name in reached)
-    kept = (own, *(name for name in kept if name != own))
-    return Downstream(statement, kept, tuple((a, b) for b in kept for a in above[b] if a in reached))
+    affected = tuple(name for name in order if name in reached)
+    affected = (own, *(name for name in affected if name != own))
+    return Downstream(statement, affected, tuple((a, b) for b in affected for a in above[b] if a in reached))
 
 
 def drawn(found: Downstream, node: str, site: SiteFrame) -> Markup:
@@ -73,8 +73,8 @@ def drawn(found: Downstream, node: str, site: SiteFrame) -> Markup:
         href = site.href(name)
         body.append(f'<a href="{href}">{box}</a>' if href else box)
     size = (2 * 2 + _ACROSS * _PER_ROW - (_ACROSS - width), 54 + _ROW * (len(rows) - 1) + height)
-    said = f"{node} breaks: " + ", ".join(SHORT.get(name, name) for name in found.claims)
-    opening = Markup('<svg class="dep" viewBox="0 0 {:g} {:g}" role="group" aria-label="{}">').format(*size, said)
+    label = f"{node} breaks: " + ", ".join(SHORT.get(name, name) for name in found.claims)
+    opening = Markup('<svg class="dep" viewBox="0 0 {:g} {:g}" role="group" aria-label="{}">').format(*size, label)
     return opening + Markup("".join(body) + "</svg>")  # ids and words of ours
 
 

@@ -160,9 +160,9 @@ class Cause:
         literal = self.entry.literal
         if literal is None or len(literal.literal) < 2:
             return Markup("")
-        said = literal.said.replace("`", "").replace("all 2 literal", "both literal")
-        own, parted, rest = said.partition("by its own check ")
-        told = f"its own check {rest}" if parted and not own else f"it {said}"
+        summary = literal.said.replace("`", "").replace("all 2 literal", "both literal")
+        own, parted, rest = summary.partition("by its own check ")
+        told = f"its own check {rest}" if parted and not own else f"it {summary}"
         return self.site.sentence(f"Its words allow {len(literal.literal)} readings: {told}.")
 
     @property
@@ -174,19 +174,19 @@ class Cause:
     @property
     def values(self) -> dict[str, Markup]:
         """What goes into the slots of its prose."""
-        site, found = self.site, dict[str, Markup]()
-        found |= told_as(site.number(self.written), "written", "claimed")
+        site, slots = self.site, dict[str, Markup]()
+        slots |= told_as(site.number(self.written), "written", "claimed")
         if self.repaired is not None:
-            found |= told_as(site.number(self.repaired), "repaired", "mended")
+            slots |= told_as(site.number(self.repaired), "repaired", "mended")
         if self.alone is not None:
-            found |= told_as(site.number(self.alone), "alone", "asserted")
+            slots |= told_as(site.number(self.alone), "alone", "asserted")
         fresh = self.entry.named.get("repaired")
         if fresh is not None:
-            found |= told_as(site.number(fresh), "fresh", "freshly")
+            slots |= told_as(site.number(fresh), "fresh", "freshly")
         if self.mended is not None and self.mended.statement is not None and self.entry.statement is not None:
             lead = change(self.mended.statement.repaired.bound, self.entry.statement.as_written.bound)
-            found["change"] = Markup(lead)  # words of ours
-        return found | _BY_HAND
+            slots["change"] = Markup(lead)  # words of ours
+        return slots | _BY_HAND
 
     @property
     def hand(self) -> Markup:
@@ -241,11 +241,11 @@ def causes(site: SiteFrame) -> tuple[Cause, ...]:
     """
     if not site.report.is_of_the_paper:
         return ()
-    found: list[Cause] = []
+    shown: list[Cause] = []
     for text in cause_texts():
         entry = site.statements.get(text.statement)
         written = entry.named.get("as-written") if entry else None
         if entry is None or written is None or written.status != Verdict.REFUTED or site.number(written).part:
             continue
-        found.append(Cause(len(found) + 1, text, site, entry, site.statements.get(text.repaired or text.statement)))
-    return tuple(found)
+        shown.append(Cause(len(shown) + 1, text, site, entry, site.statements.get(text.repaired or text.statement)))
+    return tuple(shown)

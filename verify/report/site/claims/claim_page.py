@@ -84,7 +84,7 @@ def _kind(evidence: object) -> str:
 
 def _section(site: SiteFrame, entry: StatementOutline, *, decides: bool = False) -> Section:
     cells = tuple((reading, site.cell(entry, reading)) for reading in ("as-written", "repaired"))
-    drawn_readings = [(found, site.number(found)) for found in entry.named.values()]
+    drawn_readings = [(reading, site.number(reading)) for reading in entry.named.values()]
     shown = figure(drawn_readings, entry.title) if drawn_readings else None
     return Section(entry, cells, shown, tuple(_added(entry.statement)), site.restated(entry), decides)
 
@@ -96,20 +96,20 @@ def _added(statement: Statement | None) -> Iterator[tuple[str, str]]:
 
 
 def _loudness(entry: StatementOutline, reading: str = "repaired") -> int:
-    found = entry.named.get(reading)
-    status = found.status if found is not None else entry.missing
+    outcome = entry.named.get(reading)
+    status = outcome.status if outcome is not None else entry.missing
     # What the text does not say is no failure of the text.
-    quieter = len(LOUD) if found is not None and not found.counts else 0
+    quieter = len(LOUD) if outcome is not None and not outcome.counts else 0
     return LOUD.index(status) + quieter if status in LOUD else 2 * len(LOUD)
 
 
 def _carried(site: SiteFrame) -> dict[str, list[str]]:
     """By statement: what of the run rests on it."""
-    made: dict[str, list[str]] = {}
+    carried: dict[str, list[str]] = {}
     for entry in site.outline.statements:
         for name in entry.statement.rests_on if entry.statement is not None else ():
-            made.setdefault(name, []).append(entry.id)
-    return made
+            carried.setdefault(name, []).append(entry.id)
+    return carried
 
 
 def _loud_first(results: Sequence[Result]) -> list[Result]:
@@ -119,26 +119,28 @@ def _loud_first(results: Sequence[Result]) -> list[Result]:
 
 def _instances(entry: StatementOutline) -> list[tuple[str, list[CellNumber | None]]]:
     """Every instance with its number under both readings, those that refute first."""
-    found: dict[str, dict[str, CellNumber]] = {}
+    by_instance: dict[str, dict[str, CellNumber]] = {}
     for reading, shown in entry.named.items():
         for result in shown.results:
-            found.setdefault(result.instance, {})[reading] = numbers.measured(result)
-    rows = [(name, [cells.get(reading) for reading in ("as-written", "repaired")]) for name, cells in found.items()]
+            by_instance.setdefault(result.instance, {})[reading] = numbers.measured(result)
+    rows = [
+        (name, [cells.get(reading) for reading in ("as-written", "repaired")]) for name, cells in by_instance.items()
+    ]
     return sorted(rows, key=lambda row: min(LOUD.index(n.status) for n in row[1] if n is not None))
 
 
 def answer_of(head: Section) -> Markup:
     """The page's first sentence: how the claim stands as written, then repaired, with its numbers."""
     cells = dict(head.cells)
-    said = []
+    sentences = []
     written, repaired = cells.get("as-written"), cells.get("repaired")
     if written is not None:
-        said.append(_as_written(head.entry.named.get("as-written"), written))
+        sentences.append(_as_written(head.entry.named.get("as-written"), written))
     if repaired is not None and head.entry.checked:
-        said.append(_repaired(head, repaired))
-    if not said and not head.entry.steps:
+        sentences.append(_repaired(head, repaired))
+    if not sentences and not head.entry.steps:
         return Markup("Not in this run.")
-    return Markup(" ").join(said) if said else _of_steps(head.entry)
+    return Markup(" ").join(sentences) if sentences else _of_steps(head.entry)
 
 
 def _of_steps(entry: StatementOutline) -> Markup:
@@ -148,11 +150,11 @@ def _of_steps(entry: StatementOutline) -> Markup:
     )
 
 
-def _as_written(found: ReadingOutline | None, number: CellNumber) -> Markup:
-    where = "As written" if found is None or found.said else "Our literal reading"
+def _as_written(reading: ReadingOutline | None, number: CellNumber) -> Markup:
+    where = "As written" if reading is None or reading.said else "Our literal reading"
     if number.status == Verdict.REFUTED:
         lead = "Refuted as written" if where == "As written" else f"{where} fails"
-        if found is not None and found.is_mixed:
+        if reading is not None and reading.is_mixed:
             lead = f"As written {number.note}; under the first"
     elif number.status == Verdict.SUPPORTED:
         lead = "Holds as written" if where == "As written" else f"{where} holds"

@@ -42,11 +42,11 @@ def pages(site: SiteFrame) -> list[Page]:
         (name, words, [_row(site, entry) for claim in claims for entry in (claim, *claim.steps)])
         for name, words, claims in staged(site.outline)
     ]
-    rows = [row for _, _, found in stages for row in found]
-    present = {status for row in rows for found in row.statuses.values() for status in found.split()}
+    rows = [row for _, _, stage_rows in stages for row in stage_rows]
+    present = {status for row in rows for statuses in row.statuses.values() for status in statuses.split()}
     options = [(str(status), numbers.word(str(status))) for status in FILTERED if status in present]
-    found = {rung for row in rows for rung in row.evidence.split()}
-    rungs = [(_token(rung), rung) for rung in (*ABOVE, *MEANS) if _token(rung) in found]
+    tokens = {rung for row in rows for rung in row.evidence.split()}
+    rungs = [(_token(rung), rung) for rung in (*ABOVE, *MEANS) if _token(rung) in tokens]
     body = drawn(
         "matrix.html.j2", site, stages=stages, options=options, counts=_counts(site),
         rungs=rungs, shown=len(rows),
@@ -58,7 +58,7 @@ def pages(site: SiteFrame) -> list[Page]:
 def _row(site: SiteFrame, entry: StatementOutline) -> MatrixRow:
     cells = tuple((reading, site.cell(entry, reading)) for reading in ("as-written", "repaired"))
     shown = [number for _, number in cells if number is not None]
-    alone = [found.status for found in entry.isolated]
+    alone = [reading.status for reading in entry.isolated]
     statuses = {
         "written": _status(entry, "as-written"), "repaired": _status(entry, "repaired"),
         "alone": " ".join(dict.fromkeys(alone)),
@@ -75,17 +75,17 @@ def _token(rung: str) -> str:
 
 
 def _status(entry: StatementOutline, reading: str) -> str:
-    found = entry.named.get(reading)
-    return entry.missing if found is None else found.shown
+    outcome = entry.named.get(reading)
+    return entry.missing if outcome is None else outcome.shown
 
 
 def _counts(site: SiteFrame) -> list[tuple[str, list[tuple[str, str, int]]]]:
     """By named reading: status to draw, words and count, the loud ones first."""
-    made = []
+    tallies = []
     for reading, counts in site.outline.counts.items():
-        found = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
-        made.append((wording.reading_title(reading), found))
+        tally = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
+        tallies.append((wording.reading_title(reading), tally))
         whole = len(proven_in(site.outline).whole) if reading == "repaired" and site.report.is_of_the_paper else 0
         if whole:
-            found.append((PROVEN, "of these proven for every problem", whole))
-    return made
+            tally.append((PROVEN, "of these proven for every problem", whole))
+    return tallies

@@ -65,22 +65,22 @@ def refuted(site: SiteFrame) -> Iterator[Refuted]:
         return
     sayings, entries = _sayings(), {entry.id: entry for entry in site.outline.statements}
     for entry in entries.values():
-        found = entry.named.get(WRITTEN)
-        if found is None or not found.counts or found.is_mixed or found.status != Verdict.REFUTED:
+        written = entry.named.get(WRITTEN)
+        if written is None or not written.counts or written.is_mixed or written.status != Verdict.REFUTED:
             continue
-        deciding = site.deciding(found)
+        deciding = site.deciding(written)
         if deciding is not None:
-            yield Refuted(entry, found, deciding, tuple(_objections(entry, deciding, entries, sayings)))
+            yield Refuted(entry, written, deciding, tuple(_objections(entry, deciding, entries, sayings)))
 
 
 def _sayings() -> dict[str, list[PaperAssertion]]:
     """By statement, the assertions in whose words it stands."""
-    made: dict[str, list[PaperAssertion]] = {}
+    sayings: dict[str, list[PaperAssertion]] = {}
     for assertion in load_assertions().assertions:
         for full in assertion.covered_by:
             if full not in assertion.beside:
-                made.setdefault(full, []).append(assertion)
-    return made
+                sayings.setdefault(full, []).append(assertion)
+    return sayings
 
 
 def _objections(
@@ -151,10 +151,10 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
 
 def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> Iterator[str]:
     """What the run has of each premise that the text asks for where it fails; nothing where one fails or is lacking."""
-    asked = [one for one in premises_of(fallen.id) if WRITTEN in one.readings and _is_made(one, deciding)]
+    premises = [one for one in premises_of(fallen.id) if WRITTEN in one.readings and _is_made(one, deciding)]
     decided = {item.premise: item for item in deciding.evidence if isinstance(item, PremiseEvidence)}
-    taken = {one.id: told for one in asked if one.id not in decided and (told := _taken(one, entries))}
-    if any(one.id not in decided and one.id not in taken for one in asked):
+    taken = {one.id: told for one in premises if one.id not in decided and (told := _taken(one, entries))}
+    if any(one.id not in decided and one.id not in taken for one in premises):
         return
     if not all(item.holds for item in decided.values()):
         return
@@ -163,7 +163,7 @@ def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> It
     yield from (f"“{name}” is what the text takes from {told}." for name, told in taken.items())
     if deciding.about == "paper" and not decided:
         yield "It is about the text itself: no problem takes part."
-    elif not asked and not decided:
+    elif not premises and not decided:
         yield f"The text puts no premise under it that {deciding.instance} could break."
 
 
@@ -171,25 +171,25 @@ def _is_made(premise: Premise, deciding: Result) -> bool:
     """Whether the reading that decides makes a premise: some are those of one value of a choice only."""
     if not premise.under:
         return True
-    made = find(deciding.claim).interpreted(deciding.reading)
-    return chosen_by(premise.under).items() <= {**made.reading.model_dump(), **made.sense.model_dump()}.items()
+    meaning = find(deciding.claim).interpreted(deciding.reading)
+    return chosen_by(premise.under).items() <= {**meaning.reading.model_dump(), **meaning.sense.model_dump()}.items()
 
 
 def _taken(premise: Premise, entries: Entries) -> str:
     """The statements that it is the conclusion of, each with what became of it; empty where one was not asked."""
-    found = {full: entries[full].named.get(WRITTEN) for full in premise.taken_from if full in entries}
-    told = [f"{full} ({wording.word(one.status)})" for full, one in found.items() if one is not None and one.status]
+    outcomes = {full: entries[full].named.get(WRITTEN) for full in premise.taken_from if full in entries}
+    told = [f"{full} ({wording.word(one.status)})" for full, one in outcomes.items() if one is not None and one.status]
     return ", ".join(told) if len(told) == len(premise.taken_from) else ""
 
 
-def _elsewhere(found: ReadingOutline) -> Iterator[str]:
-    failing = found.instances.get(Verdict.REFUTED, 0) + found.instances.get(Verdict.VACUOUS, 0)
-    every = sum(found.instances.values())
+def _elsewhere(reading: ReadingOutline) -> Iterator[str]:
+    failing = reading.instances.get(Verdict.REFUTED, 0) + reading.instances.get(Verdict.VACUOUS, 0)
+    every = sum(reading.instances.values())
     if failing:
-        named = [one.instance for one in found.results if one.verdict in (Verdict.REFUTED, Verdict.VACUOUS)]
+        named = [one.instance for one in reading.results if one.verdict in (Verdict.REFUTED, Verdict.VACUOUS)]
         yield f"It fails on {failing} of {wording.counted(every, 'problem')} that it was asked on: {', '.join(named)}."
-    if found.smallest is not None:
-        least = "every smaller one was tried" if found.smallest.minimal else "smaller ones were not all tried"
+    if reading.smallest is not None:
+        least = "every smaller one was tried" if reading.smallest.minimal else "smaller ones were not all tried"
         yield f"A smallest problem is derived by hand; {least}."
 
 

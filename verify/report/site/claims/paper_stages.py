@@ -23,8 +23,8 @@ def staged(outline: Outline) -> Iterator[tuple[str, str, list[StatementOutline]]
     """The run's claims stage by stage, in the paper's order; a stage without any is left out."""
     known = {claim.id: claim for claim in outline.claims}
     for name, words, ids in STAGES:
-        found = [known.pop(id_) for id_ in ids if id_ in known]
-        if found:
-            yield name, words, found
+        claims = [known.pop(id_) for id_ in ids if id_ in known]
+        if claims:
+            yield name, words, claims
     if known:
         yield *OTHER, list(known.values())

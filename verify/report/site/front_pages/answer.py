@@ -116,7 +116,7 @@ def _said(site: SiteFrame, causes: Sequence[Cause]) -> Iterator[Markup]:
 
 def _rates(site: SiteFrame) -> Iterator[Markup]:
     """The two rates as written, where they fail."""
-    said = False
+    has_begun = False
     for claim, words in ((GRADIENT, "the gradient estimate is off by {0}{2} where {1} is claimed"),
                          (COST, "a run costs {0} gradients{2} where {1} is claimed")):  # fmt: skip
         entry = _fallen(site, claim)
@@ -128,19 +128,19 @@ def _rates(site: SiteFrame) -> Iterator[Markup]:
                 yield Markup("“{}” falls with its part {}: {} where {} is claimed").format(*fallen, *measured)
             else:
                 drift = f" ({wording.NOT_SETTLED})" if number.sign == ROUGH else ""
-                yield Markup(words if said else words[0].upper() + words[1:]).format(*measured, drift)
-            said = True
+                yield Markup(words if has_begun else words[0].upper() + words[1:]).format(*measured, drift)
+            has_begun = True
 
 
 def _fallen(site: SiteFrame, claim: str) -> StatementOutline | None:
     entry = site.statements.get(claim)
-    found = entry.named.get("as-written") if entry else None
-    return entry if found is not None and found.status == Verdict.REFUTED else None
+    written = entry.named.get("as-written") if entry else None
+    return entry if written is not None and written.status == Verdict.REFUTED else None
 
 
 def _kindest(site: SiteFrame) -> Markup:
     """What the rates are in the most favourable literal reading of each, where that differs and fails as well."""
-    found = []
+    kindest = []
     for claim in (GRADIENT, COST):
         entry = _fallen(site, claim)
         if entry is None or entry.literal is None or not entry.literal.fails_throughout:
@@ -152,8 +152,8 @@ def _kindest(site: SiteFrame) -> Markup:
         best = min(told, key=lambda one: one.off)
         worst = max(told, key=lambda one: one.off)
         if best.off < worst.off and best.measured != worst.measured:
-            found.append(best.measured)
-    return Markup("The kindest reading still gives {}.").format(wording.listing(found)) if found else Markup("")
+            kindest.append(best.measured)
+    return Markup("The kindest reading still gives {}.").format(wording.listing(kindest)) if kindest else Markup("")
 
 
 def _tally(counts: Mapping[str, int]) -> str:
@@ -202,14 +202,14 @@ def _repaired(site: SiteFrame, added: Sequence[AddedHypothesis]) -> Markup:
         ]  # fmt: skip
         silent = [entry for entry in others if entry.named["repaired"].status == Verdict.NOT_APPLICABLE]
         open_ = [entry for entry in others if entry not in silent]
-        said = f"; not {_links(site, open_)}" if open_ else ""
-        said += f"; {_links(site, silent)} {'does' if len(silent) == 1 else 'do'} not apply here" if silent else ""
-        return Markup("Repaired, {} of {} hold{}.").format(held, total, Markup(said))  # our links
+        words = f"; not {_links(site, open_)}" if open_ else ""
+        words += f"; {_links(site, silent)} {'does' if len(silent) == 1 else 'do'} not apply here" if silent else ""
+        return Markup("Repaired, {} of {} hold{}.").format(held, total, Markup(words))  # our links
     hypotheses = Markup("")
     asked_for = [one for one in added if one.claims_asking(site, tuple(RATES_IN_WORDS))]
     if asked_for:
-        said = f"{numeral(len(asked_for))} {_noun(asked_for)} added"
-        hypotheses = Markup(', and with <a href="#added">{}</a>').format(said)
+        words = f"{numeral(len(asked_for))} {_noun(asked_for)} added"
+        hypotheses = Markup(', and with <a href="#added">{}</a>').format(words)
     if _holds_as_claimed(site):
         return Markup("Repaired{}: {}").format(hypotheses, _rates_repaired(site))
     if total == 1:
@@ -219,10 +219,10 @@ def _repaired(site: SiteFrame, added: Sequence[AddedHypothesis]) -> Markup:
 
 def _proved(site: SiteFrame) -> Markup:
     """How many of the repaired statements are proven."""
-    found = proven_in(site.outline)
-    if not found.said or not site.outline.counts.get("repaired"):
+    proven = proven_in(site.outline)
+    if not proven.said or not site.outline.counts.get("repaired"):
         return Markup("")
-    return Markup('Of the repaired statements <a href="#proven">{}</a>.').format(found.said)
+    return Markup('Of the repaired statements <a href="#proven">{}</a>.').format(proven.said)
 
 
 def _order(site: SiteFrame, statement: str) -> Markup:
@@ -254,8 +254,8 @@ def _holds_as_claimed(site: SiteFrame) -> bool:
         entry, mended = site.statements.get(written), site.statements.get(repaired)
         if entry is None or mended is None or entry.statement is None or mended.statement is None:
             return False
-        found: ReadingOutline | None = mended.named.get("repaired")
-        if found is None or found.status != Verdict.SUPPORTED:
+        outcome: ReadingOutline | None = mended.named.get("repaired")
+        if outcome is None or outcome.status != Verdict.SUPPORTED:
             return False
         if mended.statement.repaired.bound.exponents != entry.statement.as_written.bound.exponents:
             return False
@@ -278,12 +278,12 @@ def _rates_repaired(site: SiteFrame) -> Markup:
 def _afresh(site: SiteFrame) -> Markup:
     """The cost with fresh samples, where that is not what the paper claims; empty else."""
     entry = site.statements[COST]
-    found = entry.named.get("repaired")
-    if found is None or entry.statement is None:
+    repaired = entry.named.get("repaired")
+    if repaired is None or entry.statement is None:
         return Markup("")
     if "weakened" not in change(entry.statement.repaired.bound, entry.statement.as_written.bound):
         return Markup("")
-    return site.number(found).said
+    return site.number(repaired).said
 
 
 def asked(site: SiteFrame) -> str:

@@ -66,8 +66,8 @@ def _row(site: SiteFrame, finding: CauseFinding, causes: Mapping[str, Cause]) ->
     )  # fmt: skip
 
 
-def _written(site: SiteFrame, entry: StatementOutline, found: ReadingOutline) -> FindingCell:
-    number = site.number(found)
+def _written(site: SiteFrame, entry: StatementOutline, reading: ReadingOutline) -> FindingCell:
+    number = site.number(reading)
     parts = (_quantity(number), _detail(number), _part(site, number), _readings(entry), _refuted(site, entry.id))
     return FindingCell(number, _claimed(number), Markup("<br>").join(part for part in parts if part))
 
@@ -79,23 +79,23 @@ def _quantity(number: CellNumber) -> Markup:
 
 def _refuted(site: SiteFrame, full_id: str) -> Markup:
     """Where the literal text is refuted by a theorem: by which."""
-    found = standing_of(full_id, "as-written")
-    if found is None or not site.report.is_of_the_paper:
+    standing = standing_of(full_id, "as-written")
+    if standing is None or not site.report.is_of_the_paper:
         return Markup("")
-    names = wording.listing(found.row.by)
+    names = wording.listing(standing.row.by)
     return Markup('<span title="{}">refuted by a theorem, too</span>').format(names)
 
 
 def _proved(entry: StatementOutline, number: CellNumber) -> Markup:
     """Of what theorems prove: for every problem, or what they leave out; and on how many instances it was measured."""
-    found = standing_of(entry.id) if number.grade else None
-    if found is None:
+    standing = standing_of(entry.id) if number.grade else None
+    if standing is None:
         return Markup("")
     on = entry.named["repaired"].instances.get(str(Verdict.SUPPORTED), 0)
     measured = f"measured on {wording.counted(on, 'instance')}"
-    if found.lacks:
-        return Markup('<span title="Not in the theorems: {}">{}</span>').format("; ".join(found.lacks), measured)
-    more = f" ({'; '.join(found.gaps)})" if found.gaps else ""
+    if standing.lacks:
+        return Markup('<span title="Not in the theorems: {}">{}</span>').format("; ".join(standing.lacks), measured)
+    more = f" ({'; '.join(standing.gaps)})" if standing.gaps else ""
     return wording.typeset(f"proven for every problem{more}; {measured}")
 
 
@@ -134,9 +134,9 @@ def _readings(entry: StatementOutline) -> Markup:
 
 
 def _repaired(
-    site: SiteFrame, entry: StatementOutline | None, mended: StatementOutline, found: ReadingOutline
+    site: SiteFrame, entry: StatementOutline | None, mended: StatementOutline, reading: ReadingOutline
 ) -> FindingCell:
-    number = site.number(found)
+    number = site.number(reading)
     ours = mended.statement.repaired.bound if mended.statement else None
     theirs = entry.statement.as_written.bound if entry and entry.statement else None
     lead = change(ours, theirs) if ours and theirs and ours.exponents and theirs.exponents else "claimed"
@@ -154,10 +154,10 @@ def _repaired(
 
 def _itself(site: SiteFrame, entry: StatementOutline) -> Markup:
     """Where another statement shows the repair: what the finding's own one gives repaired, if it claims less there."""
-    found, statement = entry.named.get("repaired"), entry.statement
-    if found is None or statement is None or not statement.repaired.bound.exponents:
+    repaired, statement = entry.named.get("repaired"), entry.statement
+    if repaired is None or statement is None or not statement.repaired.bound.exponents:
         return Markup("")
     lead = change(statement.repaired.bound, statement.as_written.bound)
-    number = site.number(found)
+    number = site.number(repaired)
     claimed = Markup("this") if number.fitted and number.firm == number.claimed else number.claimed_html
     return Markup("else {}, {} {}").format(number.said, lead, claimed) if "weakened" in lead else Markup("")

@@ -28,10 +28,10 @@ def pages(site: SiteFrame) -> list[Page]:
     if not site.report.is_of_the_paper:
         return []
     here = site.at_front
-    found = causes(here)
-    told = answer(here, found)
+    shown = causes(here)
+    told = answer(here, shown)
     body = drawn(
-        "story.html.j2", here, answer=told, causes=found, rows=finding_rows(here, found), holding=_holding(here),
+        "story.html.j2", here, answer=told, causes=shown, rows=finding_rows(here, shown), holding=_holding(here),
         toy=_toy(here), proven=proven_in(here.outline), spark=_spark, counts=here.outline.counts,
         asked=_asked(here) if told.asked else [],
         tallied=tallied(here), record=standing(here.report), beside=_beside(here),
@@ -46,8 +46,8 @@ ROWS = 60
 
 def _asked(site: SiteFrame) -> list[StatementOutline]:
     """What a partial run asked, where the page has room for it."""
-    found = [entry for entry in site.outline.statements if entry.checked or entry.missing]
-    return found if len(found) <= ROWS else []
+    entries = [entry for entry in site.outline.statements if entry.checked or entry.missing]
+    return entries if len(entries) <= ROWS else []
 
 
 def _beside(site: SiteFrame) -> list[tuple[Markup, str, Markup, str]]:
@@ -81,6 +81,6 @@ def _holding(site: SiteFrame) -> list[StatementOutline]:
 def _toy(site: SiteFrame) -> ToyFigure | None:
     """The toy problem, where the run shows what it shows: the literal text failing on it and the repaired one not."""
     entry = site.statements.get(KNOWN)
-    statuses = {name: found.status for name, found in entry.named.items()} if entry else {}
+    statuses = {name: reading.status for name, reading in entry.named.items()} if entry else {}
     fails = statuses.get("as-written") == Verdict.REFUTED and statuses.get("repaired") == Verdict.SUPPORTED
     return toy_figure() if fails else None

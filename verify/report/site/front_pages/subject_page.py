@@ -91,11 +91,11 @@ def _asked(site: SiteFrame) -> list[tuple[StatementOutline, ReadingOutline]]:
 
 def _failing(site: SiteFrame) -> list[Failing]:
     """Statements about a solver that fail, those with a rate first, which say by how much."""
-    found = [
+    failing = [
         Failing(entry, reading, site.number(reading)) for entry, reading in _asked(site)
         if reading.status in (Verdict.REFUTED, wording.FAULT)
     ]  # fmt: skip
-    return sorted(found, key=lambda one: one.number.result is None or one.number.result.interval is None)
+    return sorted(failing, key=lambda one: one.number.result is None or one.number.result.interval is None)
 
 
 def headline(site: SiteFrame) -> str:
@@ -158,11 +158,11 @@ def _cover(site: SiteFrame) -> Markup:
         width = 638 * count / total
         body.append(f'<rect x="{at:.1f}" y="4" width="{max(width - 2, 1):.1f}" height="14" {looks.get(word, plain)}/>')
         at += width
-    said = ", ".join(f"{count} {word}" for word, count in counts.items())
+    label = ", ".join(f"{count} {word}" for word, count in counts.items())
     opening = Markup(
         '<svg class="cover" viewBox="0 0 640 22" role="img" aria-label="Of {} statements about a solver: {}">'
     )
-    return opening.format(total, said) + Markup("".join(body) + "</svg>") if total else Markup("")  # numbers
+    return opening.format(total, label) + Markup("".join(body) + "</svg>") if total else Markup("")  # numbers
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,10 @@ class StageCounts:
 
 
 def _stages(site: SiteFrame) -> Iterator[StageCounts]:
-    failing, asked = _failing(site), {entry.id: found for entry, found in _asked(site)}
+    failing, readings = _failing(site), {entry.id: reading for entry, reading in _asked(site)}
     for _, words, claims in staged(site.outline):
-        ids = [entry.id for claim in claims for entry in (claim, *claim.steps) if entry.id in asked]
-        statuses = [asked[name].status for name in ids]
+        ids = [entry.id for claim in claims for entry in (claim, *claim.steps) if entry.id in readings]
+        statuses = [readings[name].status for name in ids]
         if not statuses:
             continue
         told = [(statuses.count(Verdict.REFUTED), "fail"), (statuses.count(wording.FAULT), "ended in a fault"),
@@ -201,14 +201,14 @@ _REASON = re.compile(r"^(?:By its part \S+: )?Not applicable: (?:the subject )?(
 
 def _unasked(site: SiteFrame) -> list[Unasked]:
     """What could not be asked, by reason, the most frequent first."""
-    found: dict[str, list[StatementOutline]] = {}
+    by_reason: dict[str, list[StatementOutline]] = {}
     for entry, reading in _asked(site):
         if reading.status == Verdict.NOT_APPLICABLE:
             told = _REASON.match(reading.sentence)
             reason = told[1] if told else reading.sentence
-            found.setdefault(f"was {reason}" if reason.startswith("skipped") else reason, []).append(entry)
-    made = [Unasked(reason, tuple(entries)) for reason, entries in found.items()]
-    return sorted(made, key=lambda one: -len(one.entries))
+            by_reason.setdefault(f"was {reason}" if reason.startswith("skipped") else reason, []).append(entry)
+    unasked = [Unasked(reason, tuple(entries)) for reason, entries in by_reason.items()]
+    return sorted(unasked, key=lambda one: -len(one.entries))
 
 
 def told(text: str) -> Markup:

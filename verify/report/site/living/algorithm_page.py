@@ -37,8 +37,8 @@ COUNTED_AT = {3: "steps", 6: "each"}
 
 def pages(site: SiteFrame) -> list[Page]:
     """The page: of a report on the paper that shows a cause, and of a program that makes a phrase as written."""
-    found, program = causes(site), _as_the_program(site)
-    if not found and not program:
+    shown_causes, program = causes(site), _as_the_program(site)
+    if not shown_causes and not program:
         return []
     cost, solver = tabs()[-1], next(one for one in switches() if one.text.tab == tabs()[-1].id)
     # What a run of somebody's program took says nothing of the paper's cost.
@@ -49,8 +49,8 @@ def pages(site: SiteFrame) -> list[Page]:
     body = drawn(
         "living/page.html.j2", site, title=TITLE, count=_COUNTS[len(switches())], counted_at=COUNTED_AT,
         switches=switches(), shown=shown, places=places, alphas=alphas(), program=program,
-        told={cause.text.choice: cause for cause in found}, proofs=_proofs, lines_of_code=_Code(shown), table=table,
-        tabs=[{"tab": tab, "words": claimed_words(tab)} for tab in tabs()], holding=holding,
+        told={cause.text.choice: cause for cause in shown_causes}, proofs=_proofs, lines_of_code=_Code(shown),
+        table=table, tabs=[{"tab": tab, "words": claimed_words(tab)} for tab in tabs()], holding=holding,
         phrases=phrase_rows(site, switches(), table, others), others=others, unswitched=unswitched(), tried=TRIED,
         holding_links=_links(holding), run=outer_run(), sigma=float(Fraction(SIGMA)), costs_only=solver.number,
         kinks_only=next(one.number for one in switches() if one.field == "multiplier_width"),
@@ -65,8 +65,8 @@ def pages(site: SiteFrame) -> list[Page]:
 def _as_the_program(site: SiteFrame) -> tuple[Switch, ...]:
     """The phrases that a foreign program makes as written, by the letter to its author."""
     letter = site.report.letter
-    made = {field for one in letter.wrong for field in one.choices} if letter else set()
-    return tuple(one for one in switches() if one.field in made)
+    fields = {field for one in letter.wrong for field in one.choices} if letter else set()
+    return tuple(one for one in switches() if one.field in fields)
 
 
 @lru_cache(maxsize=1)
@@ -89,8 +89,8 @@ def _file(name: str) -> str:
 def _proofs(switch: Switch) -> Iterator[tuple[ProofStanding, str, str]]:
     """What theorems say: of the cause as written, of its repair, and of the claim repaired."""
     tab = next(one for one in tabs() if one.id == switch.text.tab)
-    asked = [(switch.cause.statement, "as-written"), (switch.cause.repaired or switch.cause.statement, "repaired")]
-    for statement, reading in dict.fromkeys([*asked, (tab.statement, "repaired")]):
+    sides = [(switch.cause.statement, "as-written"), (switch.cause.repaired or switch.cause.statement, "repaired")]
+    for statement, reading in dict.fromkeys([*sides, (tab.statement, "repaired")]):
         for standing in standings(statement):
             if standing.row.reading == reading and standing.grade != "no proof":
                 yield standing, statement, reading

@@ -60,18 +60,18 @@ def _costs(site: SiteFrame, switch: Switch, tab: Tab) -> Iterator[Cost]:
         judged[switch.text.beyond.value] = (switch.text.beyond.statement, "repaired")
     for value, (statement, reading) in judged.items():
         entry = site.statements.get(statement)
-        found = entry.named.get(reading) if entry else None
-        rate = _rate(site, found, tab.variable) if found else None
-        if found is None or rate is None or found.assertion is None:
+        outcome = entry.named.get(reading) if entry else None
+        rate = _rate(site, outcome, tab.variable) if outcome else None
+        if outcome is None or rate is None or outcome.assertion is None:
             continue
-        derived = found.status == Verdict.SUPPORTED and tab.variable in found.assertion.bound.exponents
-        order = int(found.assertion.bound.exponents[tab.variable]) if derived else round(rate.exponent)
+        derived = outcome.status == Verdict.SUPPORTED and tab.variable in outcome.assertion.bound.exponents
+        order = int(outcome.assertion.bound.exponents[tab.variable]) if derived else round(rate.exponent)
         points = _towards_the_limit(rate)
         yield Cost(value, statement, reading, order, derived, has_settled(rate), points, _steps(site, reading, points))
 
 
-def _rate(site: SiteFrame, found: ReadingOutline, variable: str) -> RateEvidence | None:
-    result = site.deciding(found)
+def _rate(site: SiteFrame, reading: ReadingOutline, variable: str) -> RateEvidence | None:
+    result = site.deciding(reading)
     rates = [item for item in (result.evidence if result else ()) if isinstance(item, RateEvidence)]
     return next((rate for rate in rates if rate.variable == variable and rate.role == "conclusion"), None)
 
@@ -84,18 +84,18 @@ def has_settled(rate: RateEvidence) -> bool:
 
 def _towards_the_limit(rate: RateEvidence) -> tuple[tuple[float, float], ...]:
     """The sweep in the variable alone: as long as it goes on."""
-    kept: list[tuple[float, float]] = []
+    sweep: list[tuple[float, float]] = []
     for point in rate.points:
-        if kept and point.at >= kept[-1][0]:
+        if sweep and point.at >= sweep[-1][0]:
             break
-        kept.append((point.at, point.measured))
-    return tuple(kept)
+        sweep.append((point.at, point.measured))
+    return tuple(sweep)
 
 
 def _steps(site: SiteFrame, reading: str, points: tuple[tuple[float, float], ...]) -> tuple[float, ...]:
     """Outer steps at the same targets under the same reading."""
     entry = site.statements.get(OUTER_STEPS)
-    found = entry.named.get(reading) if entry else None
-    rate = _rate(site, found, "epsilon") if found else None
+    outcome = entry.named.get(reading) if entry else None
+    rate = _rate(site, outcome, "epsilon") if outcome else None
     known = dict(_towards_the_limit(rate)) if rate else {}
     return tuple(known[at] for at, _ in points) if all(at in known for at, _ in points) else ()

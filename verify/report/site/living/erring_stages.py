@@ -81,8 +81,8 @@ class ErringStages:
 
     def estimate(self, dual_term: DualTerm) -> RationalVector:
         """Line 6 in expectation, shape (n,)."""
-        kept = self.f + self.g_difference + self.penalty
-        return kept if dual_term == "cancelled" else kept + self.dual[dual_term]
+        without_dual = self.f + self.g_difference + self.penalty
+        return without_dual if dual_term == "cancelled" else without_dual + self.dual[dual_term]
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ class ErringPlace:
     @classmethod
     def at(cls, name: str) -> ErringPlace:
         """At a kink only where n = 1: there the Clarke subdifferential is the interval between the pieces."""
-        found = find(name)
-        problem = quadratic_of(found.problem)
-        lower = lower_level.solve(problem, found.x)
-        known = tuple(sorted(set(lower_level.pieces(problem, found.x, lower).values())))
+        instance = find(name)
+        problem = quadratic_of(instance.problem)
+        lower = lower_level.solve(problem, instance.x)
+        known = tuple(sorted(set(lower_level.pieces(problem, instance.x, lower).values())))
         if len(known) == 1:
-            return cls(name, PenaltyFamily.at(problem, found.x), ())
-        return cls(name, PenaltyFamily.at(problem, found.x, known[0]), known)
+            return cls(name, PenaltyFamily.at(problem, instance.x), ())
+        return cls(name, PenaltyFamily.at(problem, instance.x, known[0]), known)
 
     @property
     def problem(self) -> Quadratic:
@@ -175,8 +175,8 @@ class ErringPlace:
             y = y_min + _powers([signs.y * v for v in self.amplified], 3)
         else:
             y = L.minimiser(_powers([signs.y * v for v in self.amplified_gradient], 1))
-        kept: list[DualTerm] = [one for one in self.dual_terms if one != "cancelled"]
-        dual = {one: L.terms(y, dual_term=one)["dual"].reduced() for one in kept}
+        uncancelled: list[DualTerm] = [one for one in self.dual_terms if one != "cancelled"]
+        dual = {one: L.terms(y, dual_term=one)["dual"].reduced() for one in uncancelled}
         parts = L.terms(y)
         return ErringStages(y_star, lam, rho, y_min, y, parts["f"], parts["g_difference"], parts["penalty"], dual)
 

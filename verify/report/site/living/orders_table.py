@@ -112,8 +112,8 @@ def _other_rows(places: Sequence[Living], costs: Sequence[Cost]) -> Iterator[Oth
 
 
 def _worst(places: Sequence[Living], tab: str, value: str) -> int | None:
-    found = [cast(Mapping[str, Measured], one.variance if tab == "variance" else one.reach)[value] for one in places]
-    orders = [one.lead.order for one in found if one.lead.order is not None]
+    measured = [cast(Mapping[str, Measured], one.variance if tab == "variance" else one.reach)[value] for one in places]
+    orders = [one.lead.order for one in measured if one.lead.order is not None]
     return min(orders, default=None)
 
 

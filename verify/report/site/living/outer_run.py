@@ -61,10 +61,10 @@ class LivingRun:
 
     def _stages(self, x: int, text: StageText, signs: Signs) -> ErringStages:
         """All of Algorithm 1 at a point, once for all dual terms."""
-        asked = x, text, signs
-        if asked not in self._known:
-            self._known[asked] = self.place(x).stages(text, signs)
-        return self._known[asked]
+        key = x, text, signs
+        if key not in self._known:
+            self._known[key] = self.place(x).stages(text, signs)
+        return self._known[key]
 
     @cached_property
     def _known(self) -> dict[tuple[int, StageText, Signs], ErringStages]:

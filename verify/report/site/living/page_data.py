@@ -48,8 +48,8 @@ ADVERSARY = {"distance": "ỹ* off by ±δ, λ̃ by ±δ, ỹ by ±δ", "gradien
 @lru_cache(maxsize=1)
 def alphas() -> tuple[str, ...]:
     """From the largest to the smallest, as decimals."""
-    made = [Decimal(one).scaleb(-power) for power in (1, 2, 3) for one in reversed(_A_DECADE)]
-    return tuple(format(one, "f") for one in made if LEAST <= Fraction(one) <= MOST)
+    decimals = [Decimal(one).scaleb(-power) for power in (1, 2, 3) for one in reversed(_A_DECADE)]
+    return tuple(format(one, "f") for one in decimals if LEAST <= Fraction(one) <= MOST)
 
 
 def data_of(site: SiteFrame, costs: Sequence[Cost], program: Mapping[str, str]) -> Markup:
@@ -93,11 +93,15 @@ def claimed_words(tab: Tab) -> Markup:
 
 def _proof(site: SiteFrame, tab: Tab) -> Markup:
     """What theorems say of the repaired claim, in a sentence; empty where none does."""
-    found = next((one for one in standings(tab.statement) if one.row.reading == "repaired"), None)
-    if found is None or found.grade == "no proof":
+    standing = next((one for one in standings(tab.statement) if one.row.reading == "repaired"), None)
+    if standing is None or standing.grade == "no proof":
         return Markup("")
-    link = site.link(tab.statement, found.grade)
-    more = Markup(" where {}").format(_set(" and ".join(found.gaps))) if found.grade == "proven" and found.gaps else ""
+    link = site.link(tab.statement, standing.grade)
+    more = (
+        Markup(" where {}").format(_set(" and ".join(standing.gaps)))
+        if standing.grade == "proven" and standing.gaps
+        else ""
+    )
     return Markup("For every problem that meets the hypotheses this is {}{}.").format(link, more)
 
 
@@ -108,8 +112,8 @@ def _set(text: str) -> Markup:
 @lru_cache(maxsize=1)
 def _places() -> str:
     """The functions, which hang on no run."""
-    made = {one.place.name: place_data(one) for one in living_places()}
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    places = {one.place.name: place_data(one) for one in living_places()}
+    return json.dumps(places, ensure_ascii=False, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1)
@@ -120,14 +124,14 @@ def _run() -> str:
         state_key(*state): answers.setdefault(_along_x(run.answer(*state)), len(answers))
         for state in run.states
     }  # fmt: skip
-    made = {
+    fields = {
         "start": run.text.start, "view": run.text.view, "N_g": run.text.N_g,
         "schedule": {name: getattr(schedule, name) for name in ("D", "eta", "M", "K", "goldstein_radius")},
         "gradient": [str(value) for value in run.gradient], "answers": list(answers), "states": states,
         "variances": {pairing: spelt(one)[0] for pairing, one in run.variances().items()},
         "epsilon": schedule.epsilon,
     }  # fmt: skip
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
 
 def _along_x(coefficients: Coefficients) -> tuple[str, ...]:
@@ -154,8 +158,8 @@ def place_data(living: Living) -> dict[str, Any]:
         "pieces": [str(value) for (value,) in place.pieces], "noise": living.noisy.noise.model, "bundles": bundles,
         "noise_of_one": str(living.noise_of_one), "states": states,
         "measured": {
-            tab: {value: {"function": spelt(one.function)[0], "order": one.lead.order} for value, one in found.items()}
-            for tab, found in measured.items()
+            tab: {value: {"function": spelt(one.function)[0], "order": one.lead.order} for value, one in values.items()}
+            for tab, values in measured.items()
         },
     }  # fmt: skip
 

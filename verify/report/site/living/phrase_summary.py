@@ -61,10 +61,10 @@ def _row(site: SiteFrame, switch: Switch, table: Sequence[ReadingRow], others: S
         sizes = {one.value: _size(one) for one in others if one.switch.field == switch.field}
         alone, repaired = sizes[switch.as_written], sizes[switch.repaired]
     statement = switch.text.beyond.statement if switch.text.beyond else tab.statement
-    found = standing_of(statement)
-    grade = site.link(statement, found.grade) if found else Markup("")
+    standing = standing_of(statement)
+    grade = site.link(statement, standing.grade) if standing else Markup("")
     return PhraseRow(
-        switch, tab, alone, repaired, grade, found.gaps if found else (), found.lacks if found else (),
+        switch, tab, alone, repaired, grade, standing.gaps if standing else (), standing.lacks if standing else (),
         _added(site, statement, tab),
     )  # fmt: skip
 

@@ -61,12 +61,12 @@ class Switch:
     @property
     def values(self) -> tuple[PhraseValue, ...]:
         """The literal ones, then what the words do not allow."""
-        made = [PhraseValue(one.value, one.words, one.passage, is_repair=False) for one in self.choice.literal]
+        values = [PhraseValue(one.value, one.words, one.passage, is_repair=False) for one in self.choice.literal]
         if self.text.beyond:
-            made.append(PhraseValue(self.text.beyond.value, self.text.beyond.words, self.cause.after, is_repair=True))
+            values.append(PhraseValue(self.text.beyond.value, self.text.beyond.words, self.cause.after, is_repair=True))
         elif self.repaired not in self.choice.values:
-            made.append(PhraseValue(self.repaired, self.choice.repaired_words, self.cause.after, is_repair=True))
-        return tuple(made)
+            values.append(PhraseValue(self.repaired, self.choice.repaired_words, self.cause.after, is_repair=True))
+        return tuple(values)
 
 
 def tabs() -> tuple[Tab, ...]:
@@ -161,9 +161,9 @@ class ShownAlgorithms:
                 if is_formula:
                     yield from (self.site.formula(part.strip().rstrip(",")) for part in block.split(r"\qquad"))
                     continue
-                kept = [one for one in _sentences(block) if any(True for _ in self._switches_in(one))]
-                if kept:
-                    yield Markup("<p>{}</p>").format(self.words(" ".join(kept)))
+                sentences = [one for one in _sentences(block) if any(True for _ in self._switches_in(one))]
+                if sentences:
+                    yield Markup("<p>{}</p>").format(self.words(" ".join(sentences)))
 
 
 def _tie(piece: ArgumentPiece) -> str:

@@ -127,12 +127,12 @@ def _lead(function: RationalVector) -> Lead:
 
 
 def _root(square: RationalVector) -> Lead:
-    found = _lead(square)
-    if found.order is None:
-        return found
-    if found.order % 2:
+    lead = _lead(square)
+    if lead.order is None:
+        return lead
+    if lead.order % 2:
         raise ArithmeticError("the square of a size must have an even order")
-    return Lead(found.order // 2, math.sqrt(found.factor))
+    return Lead(lead.order // 2, math.sqrt(lead.factor))
 
 
 def _variances(place: ErringPlace) -> tuple[Quadratic, dict[Pairing, Measured]]:
@@ -153,7 +153,7 @@ def _reach(place: ErringPlace, width: str) -> Measured:
 
     Source: Lemma "Lagrangian Gradient Approximation".
     """
-    lower, found = place.family.lower, list[RationalVector]()
+    lower, squares = place.family.lower, list[RationalVector]()
     for i, row in enumerate(place.problem.constraints.B.to_fractions()):
         square = sum((v * v for v in row), Fraction(0))
         if not square:
@@ -166,6 +166,6 @@ def _reach(place: ErringPlace, width: str) -> Measured:
             L = place.lagrangian(y_star, lam, place.weights(y_star, lam, StageText("delta", "gradient", width)))
             change.append((L.estimate(y), L.gradient_y(y)))
         (x_before, y_before), (x_after, y_after) = change
-        found.append(((x_after - x_before).norm_squared() + (y_after - y_before).norm_squared()).reduced())
-    worst = max(found, key=lambda square: square(TRIED)[0])
+        squares.append(((x_after - x_before).norm_squared() + (y_after - y_before).norm_squared()).reduced())
+    worst = max(squares, key=lambda square: square(TRIED)[0])
     return Measured(worst, _root(worst))

@@ -56,12 +56,12 @@ def code_of(algorithm: int) -> Mapping[int, CodeOfLine]:
     source = inspect.getsource(module)
     text, tree = source.splitlines(), ast.parse(source)
     functions = dict(_functions(tree))
-    found = [
+    cuts = [
         _cut(module, text, (line, line), _stretch(functions[name], part)) for line, (name, part) in
         WHOLE[algorithm].items()
     ]  # fmt: skip
-    found += [_cut(module, text, lines, stretch) for lines, stretch in _marked(text, functions.values())]
-    return {one.lines[0]: one for one in sorted(found, key=lambda one: one.lines)}
+    cuts += [_cut(module, text, lines, stretch) for lines, stretch in _marked(text, functions.values())]
+    return {one.lines[0]: one for one in sorted(cuts, key=lambda one: one.lines)}
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -91,9 +91,9 @@ def _marked(
     """The lines of the algorithm that each comment names, and the stretch of the file that follows it."""
     for function in functions:
         end = function.end_lineno or function.lineno
-        marks = [(at, found) for at in range(function.lineno, end + 1) if (found := _MARK.match(text[at - 1]))]
-        for k, (at, found) in enumerate(marks):
-            first, last = int(found[1]), int(found[2] or found[1])
+        marks = [(at, match) for at in range(function.lineno, end + 1) if (match := _MARK.match(text[at - 1]))]
+        for k, (at, match) in enumerate(marks):
+            first, last = int(match[1]), int(match[2] or match[1])
             yield (first, last), (at, marks[k + 1][0] - 1 if k + 1 < len(marks) else end)
 
 

@@ -84,14 +84,14 @@ class JudgedStatement:
     def standing(self, reading: str) -> Standing:
         """What became of it."""
         if self.outline and reading in self.found:
-            found = self.outline.named[reading]
-            return Standing(found.shown or ABSENT, found.word if found.is_told else "")
+            outcome = self.outline.named[reading]
+            return Standing(outcome.shown or ABSENT, outcome.word if outcome.is_told else "")
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
 
     def counts(self, reading: str) -> bool:
         """Whether it counts for or against what the text says; of the repaired text every statement does."""
-        found = self.outline.named.get(reading) if self.outline else None
-        return found is None or found.counts or reading == "repaired"
+        outcome = self.outline.named.get(reading) if self.outline else None
+        return outcome is None or outcome.counts or reading == "repaired"
 
     def share(self, reading: str) -> float:
         """Of its literal readings, the part that holds; 1 where it has none to choose from."""
@@ -116,8 +116,8 @@ class JudgedStatement:
         written, repaired = (self.outline.named.get(name) for name in NAMED)
         if written is None or repaired is None:
             return False
-        apart = {(found.status, found.sentence, found.assertion and found.assertion.bound.model_dump_json())
-                 for found in (written, repaired)}  # fmt: skip
+        apart = {(outcome.status, outcome.sentence, outcome.assertion and outcome.assertion.bound.model_dump_json())
+                 for outcome in (written, repaired)}  # fmt: skip
         return len(apart) == 1
 
     @property
@@ -258,21 +258,21 @@ def judged_paper(site: SiteFrame) -> JudgedPaper:
     for full in (*(full for entry in entries for full in entry.covered_by), *tied):
         if full not in known:
             known[full] = _judged(site, full)
-    found = {e.number: StandingAssertion(e, tuple(known[full] for full in e.covered_by)) for e in entries}
+    assertions = {e.number: StandingAssertion(e, tuple(known[full] for full in e.covered_by)) for e in entries}
     front = {number for part in argument.parts if part.front for number in part.numbers}
     homes = {
         full: min(covering, key=lambda entry: _distance(entry, find(full), entry.number in front)).number
         for full, covering in _covering(entries).items()
     }
-    return JudgedPaper(found, known, homes)
+    return JudgedPaper(assertions, known, homes)
 
 
 def _covering(entries: Iterable[PaperAssertion]) -> dict[str, list[PaperAssertion]]:
-    made: dict[str, list[PaperAssertion]] = {}
+    covering: dict[str, list[PaperAssertion]] = {}
     for entry in entries:
         for full in entry.covered_by:
-            made.setdefault(full, []).append(entry)
-    return made
+            covering.setdefault(full, []).append(entry)
+    return covering
 
 
 _TITLE = re.compile(r'"([^"]+)"')
@@ -291,5 +291,5 @@ def _judged(site: SiteFrame, full: str) -> JudgedStatement:
     statement, entry = find(full), site.statements.get(full)
     if entry is None or (statement.about == "subject" and not site.report.is_of_the_paper):
         return JudgedStatement(full, statement, None, {})
-    found = {name: site.number(entry.named[name]) for name in NAMED if name in entry.named}
-    return JudgedStatement(full, statement, entry, found)
+    cell_numbers = {name: site.number(entry.named[name]) for name in NAMED if name in entry.named}
+    return JudgedStatement(full, statement, entry, cell_numbers)

@@ -44,8 +44,8 @@ _RAISED = re.compile(r"\^(\{[^{}]*\}|[-−]?\d+(?:\.\d+)?|[A-Za-z*])")
 
 def set_words(text: str) -> Markup:
     """Words with indices and powers set: ``α_1 = α^-2``, ``y_{λ̃,α}``."""
-    shown = _INDEX.sub(lambda found: f"{found[1]}<sub>{found[2].strip('{}')}</sub>", str(escape(text)))
-    shown = _RAISED.sub(lambda found: f"<sup>{found[1].strip('{}').replace('-', '−')}</sup>", shown)
+    shown = _INDEX.sub(lambda match: f"{match[1]}<sub>{match[2].strip('{}')}</sub>", str(escape(text)))
+    shown = _RAISED.sub(lambda match: f"<sup>{match[1].strip('{}').replace('-', '−')}</sup>", shown)
     return Markup(shown)  # escaped above
 
 
@@ -95,7 +95,7 @@ class AnnotatedPaper:
 
     def felled(self, text: str) -> list[tuple[str, JudgedStatement]]:
         """Statements that fail as written and to which a text is tied, each with the place of its evidence."""
-        found: dict[str, tuple[str, JudgedStatement]] = {}
+        felled: dict[str, tuple[str, JudgedStatement]] = {}
         for piece in pieces(text):
             if piece.statement:
                 at, judge = piece.statement, self.judged.statements[piece.statement]
@@ -107,8 +107,8 @@ class AnnotatedPaper:
             else:
                 continue
             if judge.standing("as-written").stumbles:
-                found.setdefault(judge.id, (at, judge))
-        return list(found.values())
+                felled.setdefault(judge.id, (at, judge))
+        return list(felled.values())
 
     def restated(self, judge: JudgedStatement) -> str:
         """How the repaired claim differs from the printed one, ``claim weakened to O(α⁻¹)``."""
@@ -138,22 +138,22 @@ class AnnotatedPaper:
 
     def cause(self, judge: JudgedStatement) -> Markup:
         """A link to the page of the cause that a statement's failing is; empty where it is none, or has no page."""
-        found = self._causes.get(judge.id) if not self.alone else None
-        if found is None:
+        cause = self._causes.get(judge.id) if not self.alone else None
+        if cause is None:
             return Markup("")
-        return Markup(' <a href="{}">Cause {}</a>.').format(self.site.to_file(found.file), found.number)
+        return Markup(' <a href="{}">Cause {}</a>.').format(self.site.to_file(cause.file), cause.number)
 
     @cached_property
     def _causes(self) -> dict[str, Cause]:
-        return {found.text.statement: found for found in causes(self.site)}
+        return {cause.text.statement: cause for cause in causes(self.site)}
 
     def notes(self, numbers_: tuple[int, ...]) -> list[tuple[StandingAssertion, JudgedStatement]]:
         """What stands in the margin: assertions that fail as written, a line for each statement that fells them."""
-        found: dict[str, tuple[StandingAssertion, JudgedStatement]] = {}
+        notes: dict[str, tuple[StandingAssertion, JudgedStatement]] = {}
         for one in self.judged.stumbling(numbers_):
             decider = one.decider("as-written")
-            found.setdefault(decider.id, (one, decider))
-        return list(found.values())
+            notes.setdefault(decider.id, (one, decider))
+        return list(notes.values())
 
     def shown(self, judge: JudgedStatement, reading: str) -> Markup:
         """A statement's number under a reading as a cell has it; else how it stands."""
@@ -171,26 +171,26 @@ class AnnotatedPaper:
 
     def tally(self, found: tuple[StandingAssertion, ...]) -> str:
         """``4 assertions: 2 fail as written, 1 of them repaired, too``."""
-        said = wording.counted(len(found), "assertion")
+        words = wording.counted(len(found), "assertion")
         written = [one for one in found if one.fails]
         both = sum(one.repaired.fails for one in written)
         if written:
-            said += f"; {wording.counted(len(written), 'fails', 'fail')} as written"
-            said += f", {both} repaired, too" if both else ""
+            words += f"; {wording.counted(len(written), 'fails', 'fail')} as written"
+            words += f", {both} repaired, too" if both else ""
         if some := sum(one.written.status == wording.MIXED for one in found):
-            said += f"; {wording.counted(some, 'holds', 'hold')} in some readings"
-        return said
+            words += f"; {wording.counted(some, 'holds', 'hold')} in some readings"
+        return words
 
     @property
     def answer(self) -> list[str]:
         """What the page comes to, in sentences; the last says how assertions, statements and results hang together."""
         judging = {judge.id for one in self.judged.assertions.values() for judge in one.judges}
         beside = sum(entry.id not in judging for entry in self.site.outline.statements)
-        asked = wording.counted(len(self.site.report.results), "result")
+        results = wording.counted(len(self.site.report.results), "result")
         more = f", {beside} more stand beside the text" if beside else ""
         hang = (
             f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements{more}; they were asked, "
-            f"each under its readings and on its problems, in {asked}."
+            f"each under its readings and on its problems, in {results}."
         )
         return [*answer(self.judged), hang]
 
@@ -245,11 +245,13 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
 
 def _mended(fails: Sequence[StandingAssertion]) -> str:
     """What becomes of what fails once the text is repaired."""
-    found = Counter(one.repaired for one in fails)
-    held = found.pop(Standing(Verdict.SUPPORTED), 0)
-    said = f"With the text repaired, {held if found else 'all'} of the {len(fails)} hold"
-    rest = [f"{count} {standing.word}" for standing, count in sorted(found.items(), key=lambda kind: kind[0].status)]
-    return f"{said}; {wording.listing(rest)}." if rest else f"{said}."
+    standings = Counter(one.repaired for one in fails)
+    held = standings.pop(Standing(Verdict.SUPPORTED), 0)
+    sentence = f"With the text repaired, {held if standings else 'all'} of the {len(fails)} hold"
+    rest = [
+        f"{count} {standing.word}" for standing, count in sorted(standings.items(), key=lambda kind: kind[0].status)
+    ]
+    return f"{sentence}; {wording.listing(rest)}." if rest else f"{sentence}."
 
 
 def stands(standing: Standing) -> Markup:
@@ -266,7 +268,7 @@ def heard(sides: tuple[Standing, ...]) -> str:
     return f"{sides[0].word} as written, repaired: {sides[1].word}"
 
 
-def _marked(words: Markup, href: str, sides: tuple[Standing, ...], said: str) -> Markup:
+def _marked(words: Markup, href: str, sides: tuple[Standing, ...], unseen: str) -> Markup:
     """Words underlined by their first standing, with a mark for each that keeps to the last word."""
     marks = Markup("").join(
         Markup('<span class="{}">{}</span>').format(side.tone, numbers.drawn_mark(side.status))
@@ -276,7 +278,7 @@ def _marked(words: Markup, href: str, sides: tuple[Standing, ...], said: str) ->
     if marks:
         words = Markup(f'{start}{space}<span class="nw">{last}{marks}</span>')  # markup, cut between words
     return Markup('<a class="u u-{}" href="{}">{}<span class="unseen"> ({})</span></a>').format(
-        sides[0].tone, href, words, said
+        sides[0].tone, href, words, unseen
     )
 
 

@@ -98,10 +98,10 @@ class RateFigure:
     @property
     def counted(self) -> str:
         """What each line is of, where that is not the same: ``calls as written, samples repaired``; else empty."""
-        found = {line.name: line.quantity for line in self.series if line.quantity}
-        if len(set(found.values())) < 2:
+        quantities = {line.name: line.quantity for line in self.series if line.quantity}
+        if len(set(quantities.values())) < 2:
             return ""
-        return ", ".join(f"{quantity} {name}" for name, quantity in found.items())
+        return ", ".join(f"{quantity} {name}" for name, quantity in quantities.items())
 
 
 def above(figure: RateFigure) -> str:
@@ -182,11 +182,11 @@ def _points(rate: RateEvidence, toward: str, result: Result | None = None) -> tu
             same = [a.measured == b.measured for a, b in zip(other.points, rate.points, strict=True)]
             fixed = [f and point.at == other.points[0].at for f, point in zip(fixed, other.points, strict=True)] if all(
                 same) else fixed  # fmt: skip
-    found: dict[float, float] = {}
-    for point, kept in zip(rate.points, fixed, strict=True):
-        if kept and point.usable and point.at > 0 and 0 < point.measured < math.inf:
-            found.setdefault(point.at, point.measured)
-    return tuple(sorted(found.items(), reverse=toward == "zero"))
+    points: dict[float, float] = {}
+    for point, is_fixed in zip(rate.points, fixed, strict=True):
+        if is_fixed and point.usable and point.at > 0 and 0 < point.measured < math.inf:
+            points.setdefault(point.at, point.measured)
+    return tuple(sorted(points.items(), reverse=toward == "zero"))
 
 
 class _Scale:
@@ -217,8 +217,8 @@ class _Scale:
         drawn = [f'<path class="axis" d="M{self.left:g} {self.top:g}V{self.foot + 4:g}H{self.right:g}"/>']
         for at, anchor in ((self.start, "start"), (self.end, "end")):
             x = f"{self.left if anchor == 'start' else self.right:g}"
-            said = escape(wording.number(10.0**at, 2))
-            drawn.append(f'<text class="tick" x="{x}" y="{self.foot + 16:g}" text-anchor="{anchor}">{said}</text>')
+            value = escape(wording.number(10.0**at, 2))
+            drawn.append(f'<text class="tick" x="{x}" y="{self.foot + 16:g}" text-anchor="{anchor}">{value}</text>')
         for decade in self._decades():
             y = self.y(10.0**decade)
             drawn.append(f'<path class="axis" d="M{self.left - 3:g} {y:.1f}H{self.left:g}"/>')
@@ -229,8 +229,8 @@ class _Scale:
 
     def _decades(self) -> list[int]:
         """Two whole decades of the axis, the outermost; one, where it holds no more."""
-        found = range(math.ceil(self.low - 0.15), math.floor(self.high + 0.15) + 1)
-        return list(found) if len(found) < 2 else [found[0], found[-1]]
+        decades = range(math.ceil(self.low - 0.15), math.floor(self.high + 0.15) + 1)
+        return list(decades) if len(decades) < 2 else [decades[0], decades[-1]]
 
 
 def _dot(tone: str, x: float, y: float, size: float) -> str:
@@ -272,22 +272,22 @@ def _svg(kind: str, size: tuple[float, float], label: str, body: str) -> Markup:
 def compared(written: ReadingOutline, repaired: ReadingOutline | None) -> Markup | None:
     """Two compared values on one scale, the bound of each dashed: for what has no rate; ``None`` where nothing is."""
     rows = [(entry, _comparison(entry)) for entry in (written, repaired) if entry is not None]
-    found = [(entry, item) for entry, item in rows if item is not None]
-    if not found or found[0][0] is not written:
+    comparisons = [(entry, item) for entry, item in rows if item is not None]
+    if not comparisons or comparisons[0][0] is not written:
         return None
-    values = [value for _, item in found for value in (item.measured, item.predicted)]
+    values = [value for _, item in comparisons for value in (item.measured, item.predicted)]
     if not all(map(math.isfinite, values)):
         return None
-    across = _Across(values, min((item.tolerance for _, item in found if item.tolerance), default=0.0))
-    drawn, said = [], []
-    for index, (entry, item) in enumerate(found):
+    across = _Across(values, min((item.tolerance for _, item in comparisons if item.tolerance), default=0.0))
+    drawn, labels = [], []
+    for index, (entry, item) in enumerate(comparisons):
         y = 15.0 + 20.0 * index
         tone = "bad" if entry.status == "REFUTED" else "good"
         x, bound = across.place(item.measured), across.place(item.predicted)
         drawn.append(f'<path class="s-claim" d="M{bound:.1f} {y - 9:g}V{y + 9:g}"/>')
         drawn.append(f'<path class="s-{tone}" d="M{bound:.1f} {y:g}H{x:.1f}"/>' + _dot(tone, x, y, 3.4))
-        said.append(f"{entry.title.lower()} {wording.comparison(item)}")
-    return _svg("spk", SPARK, "; ".join(said), "".join(drawn))
+        labels.append(f"{entry.title.lower()} {wording.comparison(item)}")
+    return _svg("spk", SPARK, "; ".join(labels), "".join(drawn))
 
 
 def _comparison(entry: ReadingOutline) -> ComparisonEvidence | None:

@@ -66,7 +66,7 @@ def figure(readings: Sequence[tuple[ReadingOutline, CellNumber]], title: str, wo
 
     ``words``: what every line is called, else its reading.
     """
-    lines = [line for found, number in readings for line in _line(found, number, words)]
+    lines = [line for reading, number in readings for line in _line(reading, number, words)]
     lines = [line for line in lines if line.rate.variable == lines[0].rate.variable]
     if not lines:
         return None
@@ -74,20 +74,20 @@ def figure(readings: Sequence[tuple[ReadingOutline, CellNumber]], title: str, wo
     return Figure(_Canvas(lines, toward).drawn(title), _caption(lines))
 
 
-def _line(found: ReadingOutline, number: CellNumber, words: str) -> Iterator[SlopeLine]:
+def _line(reading: ReadingOutline, number: CellNumber, words: str) -> Iterator[SlopeLine]:
     result: Result | None = number.result
-    if result is None or result.claim != found.claim or result.verdict not in (Verdict.SUPPORTED, Verdict.REFUTED):
+    if result is None or result.claim != reading.claim or result.verdict not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return
     rates = [e for e in result.evidence if isinstance(e, RateEvidence) and e.role == "conclusion" and e.points]
     rate = next((rate for rate in rates if _same(rate.exponent, result.measured)), None)
     if rate is None:
         return
-    backwards = found.toward == "zero"
+    backwards = reading.toward == "zero"
     shown = [p for p in rate.points if p.usable and p.at > 0 and 0 < p.measured < math.inf]
     points = tuple(sorted(shown, key=lambda point: point.at, reverse=backwards))
     if len(points) > 1:
-        called = words or wording.reading_title(found.reading).lower()
-        yield SlopeLine(called, number.tone, rate, points, found.claimed_exponent(rate), result.instance, number.sign)
+        called = words or wording.reading_title(reading.reading).lower()
+        yield SlopeLine(called, number.tone, rate, points, reading.claimed_exponent(rate), result.instance, number.sign)
 
 
 def _same(exponent: float, measured: float | None) -> bool:

@@ -37,12 +37,12 @@ class ToyFigure:
 
 def toy_figure() -> ToyFigure:
     """Everything computed exactly, and rounded once to be printed or drawn."""
-    made = toy()
-    curves = made.as_written, made.repaired
+    problem = toy()
+    curves = problem.as_written, problem.repaired
     grid = [float(HIGH) * float(LOW / HIGH) ** (k / _STEPS) for k in range(_STEPS + 1)]
 
     def error(curve: Curve, alpha: float) -> float:
-        return abs(float(curve(Fraction(alpha)) - made.truth))
+        return abs(float(curve(Fraction(alpha)) - problem.truth))
 
     ends = [error(curve, alpha) for curve in curves for alpha in (grid[0], grid[-1])]
     low, high = math.floor(math.log10(min(ends))), math.ceil(math.log10(max(ends)))
@@ -58,11 +58,11 @@ def toy_figure() -> ToyFigure:
     marks = {"x": f"{x(at):.1f}", "written": f"{y(error(curves[0], at)):.1f}",
              "repaired": f"{y(error(curves[1], at)):.1f}"}  # fmt: skip
     data = {
-        "truth": float(made.truth), "written": _numbers(curves[0]), "repaired": _numbers(curves[1]),
+        "truth": float(problem.truth), "written": _numbers(curves[0]), "repaired": _numbers(curves[1]),
         "box": [_LEFT, _WIDE, _TOP, _TALL], "high": float(HIGH), "low": float(LOW), "decades": [low, high],
     }  # fmt: skip
     return ToyFigure(
-        made, TOY, _shown(made), written, repaired, marks,
+        problem, TOY, _shown(problem), written, repaired, marks,
         tuple((f"{y(10.0**k):.1f}", k) for k in range(low, high + 1, 2)),
         tuple((f"{x(float(a)):.1f}", wording.number(float(a))) for a in (HIGH, AT, LOW)),
         json.dumps(data, separators=(",", ":")), _script(),
@@ -73,13 +73,13 @@ def _numbers(curve: Curve) -> list[list[float]]:
     return [[float(c) for c in curve.top], [float(c) for c in curve.bottom]]
 
 
-def _shown(made: Toy) -> dict[str, str]:
-    written, repaired = made.as_written(AT), made.repaired(AT)
+def _shown(problem: Toy) -> dict[str, str]:
+    written, repaired = problem.as_written(AT), problem.repaired(AT)
     return {
-        "alpha": wording.number(float(AT)), "truth": wording.number(float(made.truth)),
+        "alpha": wording.number(float(AT)), "truth": wording.number(float(problem.truth)),
         "written": wording.number(float(written), 6), "repaired": wording.number(float(repaired), 6),
-        "written_error": wording.number(float(abs(written - made.truth)), 6),
-        "repaired_error": wording.number(float(abs(repaired - made.truth)), 4),
+        "written_error": wording.number(float(abs(written - problem.truth)), 6),
+        "repaired_error": wording.number(float(abs(repaired - problem.truth)), 4),
     }  # fmt: skip
 
 

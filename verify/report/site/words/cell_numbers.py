@@ -126,11 +126,11 @@ class CellNumber:
     @property
     def value(self) -> Markup:
         """Mark, number, interval and rung, as a cell has them: an order that is proven or derived before a fit."""
-        said = self.word if self.shown == self.status else word(self.shown) + ", fails in this" * self.is_mixed
+        heard = self.word if self.shown == self.status else word(self.shown) + ", fails in this" * self.is_mixed
         if self.fitted:
-            first = figure(self.shown, self.said, said) + rung_sign(self.firm_by)
+            first = figure(self.shown, self.said, heard) + rung_sign(self.firm_by)
             return first + Markup(' <span class="fit">measured {}{}</span>').format(self.fitted, rung_sign(self.rung))
-        number = figure(self.shown, signed(self.sign, self.html), said) + bracketed(self.interval)
+        number = figure(self.shown, signed(self.sign, self.html), heard) + bracketed(self.interval)
         return number + rung_sign(self.grade) + rung_sign(self.rung)
 
 
@@ -142,9 +142,9 @@ def drawn_mark(status: str) -> Markup:
 
 def figure(status: str, shown: Markup | str, heard: str = "") -> Markup:
     """A mark with a number; ``heard`` is the verdict for readers who hear the page, empty where it is shown."""
-    said = Markup('<span class="unseen">{}: </span>').format(heard) if heard and heard != shown else Markup("")
+    unseen = Markup('<span class="unseen">{}: </span>').format(heard) if heard and heard != shown else Markup("")
     return Markup('<span class="v {}">{}{}<span class="n">{}</span></span>').format(
-        look(status).look, drawn_mark(status), said, shown
+        look(status).look, drawn_mark(status), unseen, shown
     )
 
 
@@ -156,12 +156,12 @@ def word(status: str) -> str:
 def number_of(found: ReadingOutline, deciding: Result | None) -> CellNumber:
     """The number of a statement under a reading, from the result that decides it."""
     status = found.status or str(Verdict.NOT_APPLICABLE)
-    said = word(status) if found.status else "no summary"
+    verdict = word(status) if found.status else "no summary"
     note = "" if found.word == wording.word(status) or not found.status else found.word.replace("supported", "holds")
     part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
     claim = claimed(found, deciding)
-    base = CellNumber(status, said, escape(said), said, note, claimed=claim, claimed_html=wording.typeset(claim),
-                  result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
+    base = CellNumber(status, verdict, escape(verdict), verdict, note, claimed=claim,
+                  claimed_html=wording.typeset(claim), result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
     if deciding is None or deciding.measured is None or status not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return base
     return measured(deciding, base)
@@ -211,8 +211,8 @@ def _deciding_rate(result: Result) -> RateEvidence | None:
 
 def _comparisons(result: Result) -> Iterator[ComparisonEvidence]:
     """Comparisons that may decide: the one that was measured first, those that fail before those that hold."""
-    found = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.role == "conclusion"]
-    yield from sorted(found, key=lambda e: (e.measured != result.measured, e.holds))
+    comparisons = [e for e in result.evidence if isinstance(e, ComparisonEvidence) and e.role == "conclusion"]
+    yield from sorted(comparisons, key=lambda e: (e.measured != result.measured, e.holds))
 
 
 def order(
@@ -295,17 +295,17 @@ def bare(claimed: Markup) -> Markup:
 
 def beyond(result: Result, rate: RateEvidence) -> str:
     """What is known of a rate beyond its exponent: its leading term, and the bound proven with it."""
-    name, said = wording.letter(rate.variable), []
+    name, clauses = wording.letter(rate.variable), []
     if rate.coefficient is not None:
-        said.append(f"{product(rate.coefficient, name, rate.exponent)} to leading order")
+        clauses.append(f"{product(rate.coefficient, name, rate.exponent)} to leading order")
     wanted = "lower" if result.verdict is Verdict.REFUTED else "upper"
     bounds = sorted(_bounds(result), key=lambda bound: bound.side != wanted)
     if bounds:
         best = bounds[0]
         side = "at most" if best.side == "upper" else "at least"
         end = Fraction(best.end).limit_denominator(10_000)
-        said.append(f"{side} {product(best.constant, name, best.exponent)} for all {name} in (0, {end}]")
-    return "; ".join(said)
+        clauses.append(f"{side} {product(best.constant, name, best.exponent)} for all {name} in (0, {end}]")
+    return "; ".join(clauses)
 
 
 def _bounds(result: Result) -> Iterator[CertifiedBound]:
@@ -341,8 +341,8 @@ def restated(written: ReadingOutline | None, repaired: ReadingOutline | None) ->
     signs = {_sign(float(new.exponents[name] - power)) for name, power in old.exponents.items()} - {0}
     if signs:
         weaker = -1 if (new.tag == "lower") == (new.toward == "infinity") else 1
-        said = {frozenset({weaker}): "weakened to", frozenset({-weaker}): "strengthened to"}.get(frozenset(signs), "")
-        return f"claim {said or 'restated as'} {wording.bound(new)}"
+        verb = {frozenset({weaker}): "weakened to", frozenset({-weaker}): "strengthened to"}.get(frozenset(signs), "")
+        return f"claim {verb or 'restated as'} {wording.bound(new)}"
     return "" if old.tag == new.tag else f"claim restated as {wording.bound(new)}"
 
 

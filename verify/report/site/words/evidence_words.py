@@ -21,20 +21,20 @@ LINE = 88
 
 def remarks(result: Result, reading: ReadingOutline) -> list[str]:
     """What a result's own row must say in words: only what its figures do not."""
-    said = ["decides"] if result is reading.results[0] and len(reading.results) > 1 else []
+    notes = ["decides"] if result is reading.results[0] and len(reading.results) > 1 else []
     plain = result.verdict in ("SUPPORTED", "REFUTED") and result.measured is not None
     if result.fault is not None:
-        said.append(result.fault)
+        notes.append(result.fault)
     elif not plain and result.sentence != reading.sentence:
-        said.append(result.sentence.removesuffix("."))
+        notes.append(result.sentence.removesuffix("."))
     if result.loose_by is not None and result.loose_by > 0:
         orders = wording.number(result.loose_by, 2)
-        said.append(f"{orders} {'order' if orders == '1' else 'orders'} better than claimed")
+        notes.append(f"{orders} {'order' if orders == '1' else 'orders'} better than claimed")
     law = assumed_laws.beside(result)
     if law:
-        return [*said, law.removesuffix(".")]
+        return [*notes, law.removesuffix(".")]
     rates = result.error_rates.items()
-    return said + [f"{name.replace('_', ' ')} ≤ {wording.number(value, 2)}" for name, value in rates]
+    return notes + [f"{name.replace('_', ' ')} ≤ {wording.number(value, 2)}" for name, value in rates]
 
 
 def run_lengths(exponents: Sequence[float]) -> str:

@@ -49,7 +49,7 @@ def symbols() -> Symbols:
 
 def grouped() -> list[tuple[str, list[Symbol]]]:
     """The symbols by where they belong."""
-    return [(name, list(found)) for name, found in groupby(symbols().symbol, key=lambda symbol: symbol.group)]
+    return [(name, list(group)) for name, group in groupby(symbols().symbol, key=lambda symbol: symbol.group)]
 
 
 @lru_cache(maxsize=1)
@@ -68,10 +68,10 @@ def explained(shown: Markup) -> Markup:
     pattern, known = _hovers()
     seen: set[str] = set()
 
-    def put(found: re.Match[str]) -> str:
-        name = found[2]
+    def put(match: re.Match[str]) -> str:
+        name = match[2]
         if name is None or name in seen:
-            return found[0]
+            return match[0]
         seen.add(name)
         return str(known[name])
 

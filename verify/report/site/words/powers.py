@@ -26,7 +26,7 @@ def set_powers(body: Markup) -> Markup:
 
     Attributes, code, formulas and drawings are left alone.
     """
-    made, inside = list[str](), list[str]()
+    parts, inside = list[str](), list[str]()
     for part in _TAG.split(str(body)):
         if part.startswith("<"):
             name = re.match(r"</?([a-zA-Z0-9]*)", part)
@@ -37,18 +37,18 @@ def set_powers(body: Markup) -> Markup:
                         inside.pop()
                 else:
                     inside.append(tag)
-            made.append(part)
+            parts.append(part)
         else:
-            made.append(part if inside else _set(part))
-    return Markup("".join(made))  # what came in, and numbers
+            parts.append(part if inside else _set(part))
+    return Markup("".join(parts))  # what came in, and numbers
 
 
 def _set(text: str) -> str:
-    text = _RAISED.sub(lambda found: f"<sup>{found[0].translate(_PLAIN)}</sup>", text)
-    return _LOWERED.sub(lambda found: f"<sub>{found[0].translate(_INDICES)}</sub>", text)
+    text = _RAISED.sub(lambda match: f"<sup>{match[0].translate(_PLAIN)}</sup>", text)
+    return _LOWERED.sub(lambda match: f"<sub>{match[0].translate(_INDICES)}</sub>", text)
 
 
 def drawn_powers(text: str) -> Markup:
     """Escaped words of a drawing's label with every power raised, and what HTML raises or lowers."""
-    text = _RAISED.sub(lambda found: f"<sup>{found[0].translate(_PLAIN)}</sup>", text)
-    return Markup(_OFF_LINE.sub(lambda found: _MOVED[found[1]].format(found[2]), text))  # escaped, and numbers
+    text = _RAISED.sub(lambda match: f"<sup>{match[0].translate(_PLAIN)}</sup>", text)
+    return Markup(_OFF_LINE.sub(lambda match: _MOVED[match[1]].format(match[2]), text))  # escaped, and numbers

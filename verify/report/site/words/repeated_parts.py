@@ -31,36 +31,36 @@ def _with_one_drawing(text: str) -> str:
     """Marks refer to their drawing at the top of the page."""
     drawings: dict[str, str] = {}
 
-    def referring(found: re.Match[str]) -> str:
-        name = drawings.setdefault(found[1], f"mark-{len(drawings) + 1}")
+    def referring(match: re.Match[str]) -> str:
+        name = drawings.setdefault(match[1], f"mark-{len(drawings) + 1}")
         return f'<svg class="m" aria-hidden="true"><use href="#{name}"/></svg>'
 
-    made = _MARK.sub(referring, text)
+    body = _MARK.sub(referring, text)
     symbols = "".join(f'<symbol id="{name}" viewBox="0 0 10 10">{drawn}</symbol>' for drawn, name in drawings.items())
-    return f'<svg class="marks" aria-hidden="true">{symbols}</svg>\n{made}' if drawings else made
+    return f'<svg class="marks" aria-hidden="true">{symbols}</svg>\n{body}' if drawings else body
 
 
 def _with_first_meanings(text: str) -> str:
     """A meaning that the page has said is left out."""
-    said: set[tuple[str, str]] = set()
+    meanings: set[tuple[str, str]] = set()
 
-    def put(found: re.Match[str]) -> str:
-        tag, kind, meaning = found.groups()
-        if (kind, meaning) in said:
+    def put(match: re.Match[str]) -> str:
+        tag, kind, meaning = match.groups()
+        if (kind, meaning) in meanings:
             return f'<{tag} class="{kind}">'
-        said.add((kind, meaning))
-        return found[0]
+        meanings.add((kind, meaning))
+        return match[0]
 
     return _MEANING.sub(put, text)
 
 
 def _with_links(text: str) -> str:
     """A long text that was given before is a link to it."""
-    several = {whole for whole, count in Counter(found[0] for found in _LONG.finditer(text)).items() if count > 1}
+    several = {whole for whole, count in Counter(match[0] for match in _LONG.finditer(text)).items() if count > 1}
     places: dict[str, str] = {}
 
-    def put(found: re.Match[str]) -> str:
-        whole, words = found[0], found[1]
+    def put(match: re.Match[str]) -> str:
+        whole, words = match[0], match[1]
         if whole not in several:
             return whole
         if whole in places:
