@@ -39,45 +39,45 @@ def settings_of(subject: str | None, *, unread: bool) -> FoundSettings:
     return FoundSettings() if unread else load_settings().of(subject)
 
 
-def with_settings(asked: AnyCommand, subject: str | None) -> tuple[AnyCommand, FoundSettings]:
+def with_settings(request: AnyCommand, subject: str | None) -> tuple[AnyCommand, FoundSettings]:
     """A command with what the settings say where nothing was given; the settings, with what was taken alone.
 
     An effort goes with a profile, so that a command that repeats a result repeats it.
 
     Args:
-        asked: The command.
+        request: The command.
         subject: Whom it names, if anybody.
 
     Raises:
         InvalidInputError: If settings are broken.
     """
-    own_settings = settings_of(subject, unread=asked.no_settings)
+    own_settings = settings_of(subject, unread=request.no_settings)
     wanted = ["seed", "time_limit"]
-    if not isinstance(asked, Conform):
-        wanted += ["subject", "reading", "profile", *(["effort"] if asked.profile is None else [])]
-    wanted += ["baseline", "noise"] if isinstance(asked, options.Verify) else []
+    if not isinstance(request, Conform):
+        wanted += ["subject", "reading", "profile", *(["effort"] if request.profile is None else [])]
+    wanted += ["baseline", "noise"] if isinstance(request, options.Verify) else []
     empty: tuple[object, ...] = (None, (), [])
     taken: dict[str, Any] = {
         name: value for name in wanted
-        if (value := getattr(own_settings.settings, name)) not in empty and getattr(asked, name) in empty
+        if (value := getattr(own_settings.settings, name)) not in empty and getattr(request, name) in empty
     }  # fmt: skip
     if "baseline" in taken:
         taken["baseline"] = Path(taken["baseline"])
-    return replace(asked, **taken), own_settings
+    return replace(request, **taken), own_settings
 
 
-def settings(asked: SettingsOptions) -> None:
+def settings(request: SettingsOptions) -> None:
     """Print the settings of the working directory, as they are understood."""
     own_settings = load_settings()
-    held = own_settings.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not asked.as_json)
-    if asked.name is not None:
+    held = own_settings.settings.model_dump(mode="json", by_alias=True, exclude_defaults=not request.as_json)
+    if request.name is not None:
         whole = own_settings.settings.model_dump(mode="json", by_alias=True)
-        value = whole[require_one_of("name", asked.name, whole)]
+        value = whole[require_one_of("name", request.name, whole)]
         if value in (None, [], {}):
-            raise InvalidInputError(asked.name, f"must be set in {OWN} or in [tool.f2csa] of {SHARED}")
+            raise InvalidInputError(request.name, f"must be set in {OWN} or in [tool.f2csa] of {SHARED}")
         _print([json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else " ".join(map(str, _each(value)))])
         return
-    if asked.as_json:
+    if request.as_json:
         print_json({"source": own_settings.source or None} | held)
         return
     if not own_settings.source:

@@ -14,13 +14,13 @@ from verify.conformance.board.entrants import board_of
 PAGE, MARKDOWN = "board.html", "board.md"
 
 
-def board(asked: store_options.EntrantsOptions) -> None:
+def board(options: store_options.EntrantsOptions) -> None:
     """Write the board into its folder, and print its Markdown, or its data."""
-    require_folder(asked.out)
-    scoreboard = board_of(asked.reports)
+    require_folder(options.out)
+    scoreboard = board_of(options.reports)
     text = board_markdown(scoreboard)
-    paths = write_files(asked.out, {PAGE: board_page(scoreboard, asked.out), MARKDOWN: text})
-    if asked.as_json:
+    paths = write_files(options.out, {PAGE: board_page(scoreboard, options.out), MARKDOWN: text})
+    if options.as_json:
         print_json_text(scoreboard.model_dump_json(indent=1))
     else:
         sys.stdout.write(text)

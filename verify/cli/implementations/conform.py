@@ -13,36 +13,36 @@ from verify.cli.output.console import ended_politely
 # What judges is imported where judging begins: a process that only starts another one needs nothing of it.
 
 
-def conform(asked: Conform) -> int:
+def conform(options: Conform) -> int:
     """Judge, write the files, print the letter; returns the exit code.
 
     A Python subject runs in a process of its own. With --in-process it runs in the one that judges, which is then not
     this one; where it ends that, it is judged again apart.
     """
-    asked = _of_settings(asked)
-    if (asked.python is None) == (asked.command is None):
-        given = "both" if asked.python else "neither"
+    options = _of_settings(options)
+    if (options.python is None) == (options.command is None):
+        given = "both" if options.python else "neither"
         raise InvalidInputError("subject", 'must be given by one of --python pkg.mod:Subject or --command "…"', given)
-    if asked.watch:
+    if options.watch:
         from verify.cli.implementations.conform_here import require_together
         from verify.cli.implementations.watch import watch
 
-        require_together(asked)
-        return watch(asked, conform)
-    if asked.in_process and not is_apart():
+        require_together(options)
+        return watch(options, conform)
+    if options.in_process and not is_apart():
         with ended_politely():
-            code = judge_apart(["conform", *_spelled_out(asked)])
+            code = judge_apart(["conform", *_spelled_out(options)])
         if code is not None:
             return code
         sys.stderr.write("f2csa: the subject ended the process it was judged in; judged again in one of its own\n")
-        asked = replace(asked, in_process=False)
+        options = replace(options, in_process=False)
     from verify.cli.implementations.conform_here import judge_here
 
     if not is_apart():
-        return judge_here(asked)
+        return judge_here(options)
     follow_parent()
     try:
-        return judge_here(asked)
+        return judge_here(options)
     finally:
         say_finished()
 

@@ -31,44 +31,44 @@ TIME_LIMIT = 30.0
 """Seconds one stage call may take unless another limit is given."""
 
 
-def judge_here(asked: Conform) -> int:
+def judge_here(options: Conform) -> int:
     """Judge; returns the exit code.
 
     Raises:
         InvalidInputError: If something is asked for that cannot be done.
     """
-    require_together(asked)
-    if not asked.self_test:
-        require_folder(asked.out)
+    require_together(options)
+    if not options.self_test:
+        require_folder(options.out)
         for name in ("conform.json", *FILES):
-            refuse_to_replace(asked.out / name)
-        require_our_pages(asked.out)
-        seconds = judge.SECONDS if asked.seconds is None else asked.seconds
-        counts = (ESTIMATES if asked.estimates is None else asked.estimates, seconds)
-        jobs = 1 if asked.jobs is None else asked.jobs
-        judge.require_askable(asked.claims or (), asked.profile, jobs, counts, asked.time_limit)
-    return _judge(asked)
+            refuse_to_replace(options.out / name)
+        require_our_pages(options.out)
+        seconds = judge.SECONDS if options.seconds is None else options.seconds
+        counts = (ESTIMATES if options.estimates is None else options.estimates, seconds)
+        jobs = 1 if options.jobs is None else options.jobs
+        judge.require_askable(options.claims or (), options.profile, jobs, counts, options.time_limit)
+    return _judge(options)
 
 
-def require_together(asked: Conform) -> None:
+def require_together(options: Conform) -> None:
     """Refuse options that say nothing together."""
-    if asked.x is not None and len(asked.x) != len(asked.problem or ()):
-        rule = f"must be given as often as --problem, {len(asked.problem or ())} times"
-        raise InvalidInputError("--x", rule, len(asked.x))
-    if asked.trace and asked.command is not None:
+    if options.x is not None and len(options.x) != len(options.problem or ()):
+        rule = f"must be given as often as --problem, {len(options.problem or ())} times"
+        raise InvalidInputError("--x", rule, len(options.x))
+    if options.trace and options.command is not None:
         raise InvalidInputError("--trace", "must go with --python: it reads Python source")
-    if asked.force and asked.save_cases is None:
+    if options.force and options.save_cases is None:
         raise InvalidInputError("--force", "must go with --save-cases")
-    require_one_of("--reading", asked.reading, NAMED)
-    _ = _own_problems(asked)
-    if asked.watch and asked.as_json:
+    require_one_of("--reading", options.reading, NAMED)
+    _ = _own_problems(options)
+    if options.watch and options.as_json:
         raise InvalidInputError("--watch", "must not go with --json")
     judging = {
-        "--watch": asked.watch, "--problem": asked.problem, "--save-cases": asked.save_cases, "--sarif": asked.sarif,
-        "--exitfirst": asked.exitfirst, "--trace": asked.trace,
+        "--watch": options.watch, "--problem": options.problem, "--save-cases": options.save_cases,
+        "--sarif": options.sarif, "--exitfirst": options.exitfirst, "--trace": options.trace,
     }  # fmt: skip
     for name, given in judging.items():
-        if asked.self_test and given:
+        if options.self_test and given:
             raise InvalidInputError(name, "must not go with --self-test, which judges nothing")
 
 

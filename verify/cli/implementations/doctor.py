@@ -15,7 +15,7 @@ from verify.cli.arguments.skeleton_options import Doctor
 from verify.cli.output.console import cores, print_json, printable
 
 
-def doctor(asked: Doctor) -> int:
+def doctor(options: Doctor) -> int:
     """Print it; returns the exit code, 3 where files of our packages are not those that were installed."""
     files = own_files()
     threads = max((int(one["num_threads"]) for one in threadpool_info() if one["user_api"] == "blas"), default=1)
@@ -30,7 +30,7 @@ def doctor(asked: Doctor) -> int:
         "others": list(files.others),
         "well": not files.altered,
     }
-    if asked.as_json:
+    if options.as_json:
         print_json(data)
     else:
         lines = [*_rows("versions", data), *_rows("machine", data), *_rows("settings", data)]

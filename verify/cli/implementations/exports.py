@@ -74,40 +74,40 @@ def _schema(kind: Any, name: str) -> dict[str, Any]:
     return content
 
 
-def schema(asked: options.Schema) -> None:
+def schema(request: options.Schema) -> None:
     """Print the schemas, or write one file each."""
     known = schemas()
-    chosen = known if asked.name is None else {asked.name: known[require_one_of("schema", asked.name, known)]}
-    if asked.out is None:
-        print_json(chosen if asked.name is None else chosen[asked.name])
+    chosen = known if request.name is None else {request.name: known[require_one_of("schema", request.name, known)]}
+    if request.out is None:
+        print_json(chosen if request.name is None else chosen[request.name])
         return
-    asked.out.mkdir(parents=True, exist_ok=True)
+    request.out.mkdir(parents=True, exist_ok=True)
     for name, content in chosen.items():
         text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        (asked.out / f"{name}.schema.json").write_text(text, encoding="utf-8")
+        (request.out / f"{name}.schema.json").write_text(text, encoding="utf-8")
 
 
-def vectors(asked: options.Vectors) -> int:
+def vectors(request: options.Vectors) -> int:
     """Write, list or check test vectors; 1 where a check finds something."""
-    if [asked.out is not None, asked.listing, asked.check is not None].count(True) != 1:
+    if [request.out is not None, request.listing, request.check is not None].count(True) != 1:
         raise InvalidInputError("vectors", "needs one of --out DIR, --list and --check DIR")
-    if asked.listing:
+    if request.listing:
         from verify.conformance.vectors.generation import all_vectors
 
         for vector in all_vectors():
             sys.stdout.write(f"{vector.id}\t{vector.stage}\t{','.join(vector.strata)}\t{','.join(vector.flags)}\n")
         return 0
-    if asked.out is not None:
+    if request.out is not None:
         from verify.conformance.vectors.release import write
 
-        sys.stdout.write(f"{_summary(write(asked.out))} written to {asked.out}\n")
+        sys.stdout.write(f"{_summary(write(request.out))} written to {request.out}\n")
         return 0
     from verify.conformance.vectors.checking import VectorFinding, check
     from verify.conformance.vectors.release import GENERATOR
 
-    assert asked.check is not None  # the one left
+    assert request.check is not None  # the one left
     try:
-        manifest = check(asked.check)
+        manifest = check(request.check)
     except VectorFinding as finding:
         sys.stdout.write(f"{' '.join(str(finding).split())}\n")
         return 1
@@ -130,17 +130,17 @@ def _summary(manifest: Manifest) -> str:
     )
 
 
-def badge(asked: options.BadgeOptions) -> int:
+def badge(request: options.BadgeOptions) -> int:
     """Write ``badge.svg`` and ``badge.json``, a report in one line, and say what they say.
 
     Returns 0, 1 where no statement about a solver holds, or 3 where nothing could be compared.
     """
-    if not asked.label.strip() or not asked.label.isprintable():
-        raise InvalidInputError("--label", "must be printable text", asked.label)
-    report = load_report(asked.report, "REPORT")
-    drawn = badge_of(report, asked.label.strip())
-    beside = asked.report if asked.report.is_dir() else asked.report.parent
-    folder = beside if asked.out is None else asked.out
+    if not request.label.strip() or not request.label.isprintable():
+        raise InvalidInputError("--label", "must be printable text", request.label)
+    report = load_report(request.report, "REPORT")
+    drawn = badge_of(report, request.label.strip())
+    beside = request.report if request.report.is_dir() else request.report.parent
+    folder = beside if request.out is None else request.out
     files = {"badge.svg": drawn.svg(), "badge.json": json.dumps(drawn.endpoint(), ensure_ascii=False) + "\n"}
     for line in (f"{drawn.label}: {drawn.message}", *write_files(folder, files)):
         sys.stdout.write(f"{line}\n")

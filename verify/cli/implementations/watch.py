@@ -30,15 +30,15 @@ Stamps: TypeAlias = dict[Path, tuple[int, int]]
 Found: TypeAlias = dict[str, Any]
 
 
-def watch(asked: Conform, judge: Callable[[Conform], int], wait: Callable[[float], None] = time.sleep) -> int:
+def watch(options: Conform, judge: Callable[[Conform], int], wait: Callable[[float], None] = time.sleep) -> int:
     """Judge, then again after each change, until interrupted; returns the exit code of the last complete run.
 
     Raises:
         InvalidInputError: If there is no source to watch, or the first run is asked for what cannot be done.
     """
-    once = replace(asked, watch=False)
-    _ = sources(asked)
-    before = stamps(asked)
+    once = replace(options, watch=False)
+    _ = sources(options)
+    before = stamps(options)
     code = 3
     with interrupts() as interrupted:
         try:
@@ -50,7 +50,7 @@ def watch(asked: Conform, judge: Callable[[Conform], int], wait: Callable[[float
                 return code
             while True:
                 _say("waiting for a change (Ctrl-C ends)")
-                changed, before = _changed(asked, before, wait)
+                changed, before = _changed(options, before, wait)
                 last, earlier = code, contents
                 now, _, contents = _judged(once, judge)
                 if interrupted:
@@ -118,9 +118,9 @@ def _changed(options: Conform, before: Stamps, wait: Callable[[float], None]) ->
             return sorted(path for path in {*before, *now} if before.get(path) != now.get(path)), now
 
 
-def stamps(asked: Conform) -> Stamps:
+def stamps(options: Conform) -> Stamps:
     """What the source files look like; one that is gone is left out."""
-    return {path: stamp for path in sources(asked) if (stamp := _stamp(path)) is not None}
+    return {path: stamp for path in sources(options) if (stamp := _stamp(path)) is not None}
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -131,15 +131,15 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     return state.st_mtime_ns, state.st_size
 
 
-def sources(asked: Conform) -> list[Path]:
+def sources(options: Conform) -> list[Path]:
     """The subject's files: those of its package or beside its module, or those that its command names.
 
     Raises:
         InvalidInputError: If there are none.
     """
-    files = _of_command(asked.command) if asked.command is not None else _of_module(str(asked.python))
+    files = _of_command(options.command) if options.command is not None else _of_module(str(options.python))
     if not files:
-        raise InvalidInputError("--watch", "finds no source file of the subject", asked.command or asked.python)
+        raise InvalidInputError("--watch", "finds no source file of the subject", options.command or options.python)
     return files
 
 

@@ -21,35 +21,35 @@ SHARE = 0.6
 """Of the machine's memory, what an experiment may take unasked."""
 
 
-def convergence(asked: experiment_options.Convergence) -> None:
+def convergence(options: experiment_options.Convergence) -> None:
     """Loss and stationarity over calls and over seconds."""
-    _run("convergence", asked)
+    _run("convergence", options)
 
 
-def scaling(asked: experiment_options.Scaling) -> None:
+def scaling(options: experiment_options.Scaling) -> None:
     """Work and time as the dimension grows."""
     from verify.experiments.scaling import LEAST_LARGEST, largest_within
 
-    if asked.largest is not None:
-        require_at_least("--largest", asked.largest, LEAST_LARGEST)
-    _run("scaling", asked, largest=asked.largest or largest_within(SHARE * memory()))
+    if options.largest is not None:
+        require_at_least("--largest", options.largest, LEAST_LARGEST)
+    _run("scaling", options, largest=options.largest or largest_within(SHARE * memory()))
 
 
-def board(asked: experiment_options.BoardOptions) -> None:
+def board(options: experiment_options.BoardOptions) -> None:
     """Time to an error of the hypergradient, entrant by entrant."""
     from verify.experiments.answers.board_field import field_of
     from verify.experiments.hypergradient_board import LEAST_LARGEST
 
-    if asked.largest is not None:
-        require_at_least("--largest", asked.largest, LEAST_LARGEST)
-    elsewhere = tuple(asked.entrant or ())
+    if options.largest is not None:
+        require_at_least("--largest", options.largest, LEAST_LARGEST)
+    elsewhere = tuple(options.entrant or ())
     field_of(elsewhere)  # refused before any work is done
-    _run("board", asked, module="hypergradient_board", largest=asked.largest, elsewhere=elsewhere)
+    _run("board", options, module="hypergradient_board", largest=options.largest, elsewhere=elsewhere)
 
 
-def kinks(asked: experiment_options.Kinks) -> None:
+def kinks(options: experiment_options.Kinks) -> None:
     """Where rows switch on and off."""
-    _run("kinks", asked, module="across_kinks")
+    _run("kinks", options, module="across_kinks")
 
 
 def _run(name: str, options: experiment_options.ExperimentOptions, *, module: str = "", **further: object) -> None:

@@ -19,14 +19,14 @@ from verify.report.wording import counted
 from verify.truth.geometry import quadratic_of
 
 
-def instances(asked: point_options.Instances) -> None:
+def instances(options: point_options.Instances) -> None:
     """Print the instances asked for; a few by name with all that is known of them."""
-    wanted = [require_one_of("--stratum", name, sorted(get_args(Stratum))) for name in asked.stratum or ()]
-    named = [find(name.removeprefix(ATLAS), "names") for name in asked.names or ()] or list(atlas().values())
+    wanted = [require_one_of("--stratum", name, sorted(get_args(Stratum))) for name in options.stratum or ()]
+    named = [find(name.removeprefix(ATLAS), "names") for name in options.names or ()] or list(atlas().values())
     selected = [instance for instance in named if instance.strata.issuperset(wanted)]
-    if asked.as_json:
+    if options.as_json:
         print_json([described(instance) for instance in selected])
-    elif asked.names:
+    elif options.names:
         for instance in selected:
             _explain(instance)
     else:

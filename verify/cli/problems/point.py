@@ -39,22 +39,22 @@ EXACT = ("y_star", "lam", "hypergradient", "error", "method", "strictly_active",
 """What is said of the exact truth at the point."""
 
 
-def hypergradient(asked: point_options.HypergradientOptions) -> None:
+def hypergradient(options: point_options.HypergradientOptions) -> None:
     """Run Algorithm 1 once and print everything it saw."""
-    reading = read_reading(asked.reading, asked.choose)
-    require_at_least("--seed", asked.seed, 0)
-    alpha = read_alpha(asked.alpha)
+    reading = read_reading(options.reading, options.choose)
+    require_at_least("--seed", options.seed, 0)
+    alpha = read_alpha(options.alpha)
     try:
-        parameters = OracleParameters(N_g=asked.samples)
+        parameters = OracleParameters(N_g=options.samples)
     except ValidationError as error:
-        raise InvalidInputError("--samples", from_validation(error, "").rule, asked.samples) from None
-    parameters = _with_width(parameters, asked.lam_width)
-    certify = _assumed(asked)
-    problem, default = read_problem(asked.problem)
-    point = read_point(asked.x, default, sizes(problem)[0])
+        raise InvalidInputError("--samples", from_validation(error, "").rule, options.samples) from None
+    parameters = _with_width(parameters, options.lam_width)
+    certify = _assumed(options)
+    problem, default = read_problem(options.problem)
+    point = read_point(options.x, default, sizes(problem)[0])
     at = np.array([float(value) for value in point])
     exact = _exact(problem, point)
-    given, rng = _given(asked.given or ()), np.random.default_rng(asked.seed)
+    given, rng = _given(options.given or ()), np.random.default_rng(options.seed)
     try:
         answer = f2csa_ref.hypergradient(
             problem, at, alpha=alpha, reading=reading, parameters=parameters, given=given, rng=rng, certify=certify
@@ -65,18 +65,18 @@ def hypergradient(asked: point_options.HypergradientOptions) -> None:
         # Exactly there is a lower-level point; in doubles the rows leave none.
         thin = f"the lower level is feasible but too thin for double precision; exactly y* = {exact['y_star'][:4]}"
         raise RuntimeError(thin) from None
-    call = {"x": at, "alpha": alpha, "reading": reading.model_dump(), "N_g": parameters.N_g, "seed": asked.seed}
+    call = {"x": at, "alpha": alpha, "reading": reading.model_dump(), "N_g": parameters.N_g, "seed": options.seed}
     call |= {"lam_width": parameters.lam_width}
     seen = {name: getattr(answer, name) for name in (*STAGES, "terms", "hypergradient")}
     seen |= {"exact": exact, "counts": answer.counts, "notes": answer.notes}
-    if asked.certify:
+    if options.certify:
         seen["certificate"] = certificate_of(problem, point, alpha, reading, answer)
-    if asked.as_json:
+    if options.as_json:
         print_json(_finite(call | seen))
         return
-    if not asked.as_table:
+    if not options.as_table:
         show_call(_finite(call | seen))
-    if asked.certify:
+    if options.certify:
         show_certificate(seen["certificate"])
 
 
@@ -153,17 +153,17 @@ def _finite(value: Any) -> Any:
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def goldstein(asked: point_options.Goldstein) -> None:
+def goldstein(options: point_options.Goldstein) -> None:
     """Bracket dist(0, ∂_δF(x) + N_X(x)) and print what proves the bracket."""
-    problem, default = read_problem(asked.problem)
+    problem, default = read_problem(options.problem)
     if isinstance(problem, Holder):
         raise InvalidInputError("problem", "must be quadratic: F must consist of quadratic pieces", problem.kind)
     quadratic = quadratic_of(problem)
-    at = read_point(asked.x, default, quadratic.n)
-    radius = read_positive(asked.radius, "--radius")
-    bounds = distance(quadratic, at, radius, box=read_box(asked.box, quadratic.n))
+    at = read_point(options.x, default, quadratic.n)
+    radius = read_positive(options.radius, "--radius")
+    bounds = distance(quadratic, at, radius, box=read_box(options.box, quadratic.n))
     bracket = {"x": [str(value) for value in at], "radius": str(radius), **plain(bounds)}
-    if asked.as_json:
+    if options.as_json:
         print_json(bracket)
     else:
         show_goldstein(bracket)

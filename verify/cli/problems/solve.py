@@ -63,36 +63,36 @@ TIMED_SAMPLES = 1 << 14
 YEAR = 365.25 * 86400
 
 
-def run(asked: options.Solve) -> None:
+def run(request: options.Solve) -> None:
     """Say what the run will take, run it, and print the result as JSON."""
-    if asked.plot is not None:
-        _require_drawable(asked.plot)
-    _require_writable(asked.trace)
-    problem, start = _read(asked.problem)
+    if request.plot is not None:
+        _require_drawable(request.plot)
+    _require_writable(request.trace)
+    problem, start = _read(request.problem)
     objectives = objectives_of(problem)
-    if asked.problem.startswith(PYTHON):
+    if request.problem.startswith(PYTHON):
         _require_shapes(objectives)
     goes_on = False
-    if asked.resume and has_header(asked.trace):
-        setting = Setting.from_header(read_header(asked.trace))
-        require_agreement(asked, setting)
+    if request.resume and has_header(request.trace):
+        setting = Setting.from_header(read_header(request.trace))
+        require_agreement(request, setting)
         goes_on = True
     else:
-        wanted = wanted_of(asked, objectives.n)
+        wanted = wanted_of(request, objectives.n)
         _say("estimates what was not given, and times a call …")
         setting = _setting(wanted, objectives, start)
-        _announce(objectives, setting, asked.max_calls)
-        _keep_aside(asked.trace)
+        _announce(objectives, setting, request.max_calls)
+        _keep_aside(request.trace)
     with _progress(setting.outer) as show:
-        report = solve(problem, setting, trace=asked.trace, resume=asked.resume, on_block=show,
-                       on_start=_going_on(asked.trace) if goes_on else None)  # fmt: skip
+        report = solve(problem, setting, trace=request.trace, resume=request.resume, on_block=show,
+                       on_start=_going_on(request.trace) if goes_on else None)  # fmt: skip
     _say_errors(report)
     print_json(result(problem, report))
     sys.stdout.flush()
-    if asked.plot is not None:
+    if request.plot is not None:
         from verify.report.figures.plots import draw_trace
 
-        draw_trace(report.blocks, asked.plot)
+        draw_trace(report.blocks, request.plot)
 
 
 def _say_errors(report: SolveReport) -> None:

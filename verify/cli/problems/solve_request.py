@@ -84,38 +84,38 @@ def given_or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
-def wanted_of(asked: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> SolveRequest:
+def wanted_of(request: options.Solve, n: int, method: str = "f2csa", radius: float = RADIUS) -> SolveRequest:
     """What was asked, for a problem of so many variables; of this method and at this radius where none was given.
 
     Raises:
         InvalidInputError: If an option breaks its rule, or is one that the method or the schedule does not use.
     """
-    name = require_method(given_or(asked.method, method))
-    own_radius = None if asked.radius is None else _positive(asked.radius, "--radius")
-    wishes = _wishes(asked, name, given_or(own_radius, radius))
+    name = require_method(given_or(request.method, method))
+    own_radius = None if request.radius is None else _positive(request.radius, "--radius")
+    wishes = _wishes(request, name, given_or(own_radius, radius))
     for option in ("oracle", "reading", "choose", "alpha", "eta", "samples"):
-        if (value := getattr(asked, option)) not in (None, []):
+        if (value := getattr(request, option)) not in (None, []):
             require_used(name, option, value)
     for option, least in (("seed", 0), ("calls", 1), ("block_length", 1), ("blocks", 1)):
-        require_at_least(_dashed(option), getattr(asked, option), least)
-    if asked.output is not None:
-        require_one_of("--output", asked.output, ("uniform", "smallest"))
-    if asked.oracle is not None:
-        require_one_of("--oracle", asked.oracle, ("plain", "fast", "first-order"))
-    if asked.samples is not None and not 1 <= asked.samples <= 10**9:
-        raise InvalidInputError("--samples", "must be in [1, 1e9]", asked.samples)
-    if asked.eta is not None and not (0 < asked.eta < math.inf):
-        raise InvalidInputError("--eta", "must be > 0 and finite", asked.eta)
-    accuracy = _accuracy(asked, name)
-    chosen = asked.reading is not None or asked.choose
-    ends = _box(asked, n)
+        require_at_least(_dashed(option), getattr(request, option), least)
+    if request.output is not None:
+        require_one_of("--output", request.output, ("uniform", "smallest"))
+    if request.oracle is not None:
+        require_one_of("--oracle", request.oracle, ("plain", "fast", "first-order"))
+    if request.samples is not None and not 1 <= request.samples <= 10**9:
+        raise InvalidInputError("--samples", "must be in [1, 1e9]", request.samples)
+    if request.eta is not None and not (0 < request.eta < math.inf):
+        raise InvalidInputError("--eta", "must be > 0 and finite", request.eta)
+    accuracy = _accuracy(request, name)
+    chosen = request.reading is not None or request.choose
+    ends = _box(request, n)
     return SolveRequest(
-        method=name, wishes=wishes, constants=_constants(asked), schedule=_schedule(asked, name), calls=asked.calls,
-        alpha=None if asked.alpha is None else read_alpha(asked.alpha), radius=own_radius,
-        reading=read_reading(given_or(asked.reading, "repaired"), asked.choose) if chosen else None,
-        oracle=asked.oracle, samples=asked.samples, block_length=asked.block_length, blocks=asked.blocks,
-        eta=asked.eta, seed=asked.seed, output=asked.output, accuracy=accuracy,
-        x_0=None if asked.x is None else start_of(read_point(asked.x, None, n), ends), ends=ends,
+        method=name, wishes=wishes, constants=_constants(request), schedule=_schedule(request, name),
+        calls=request.calls, alpha=None if request.alpha is None else read_alpha(request.alpha), radius=own_radius,
+        reading=read_reading(given_or(request.reading, "repaired"), request.choose) if chosen else None,
+        oracle=request.oracle, samples=request.samples, block_length=request.block_length, blocks=request.blocks,
+        eta=request.eta, seed=request.seed, output=request.output, accuracy=accuracy,
+        x_0=None if request.x is None else start_of(read_point(request.x, None, n), ends), ends=ends,
     )  # fmt: skip
 
 
@@ -234,32 +234,32 @@ def _box(request: options.Solve, n: int) -> Ends | None:
     return lower, upper
 
 
-def require_agreement(asked: options.Solve, setting: Setting) -> None:
+def require_agreement(request: options.Solve, setting: Setting) -> None:
     """Refuse whatever was given and contradicts the header of the run that goes on.
 
     Raises:
         InvalidInputError: On the first such option, or one that breaks its own rule.
     """
     recorded = _recorded(setting)
-    if asked.method is not None and require_method(asked.method) != recorded["method"]:
-        _refuse("method", asked, recorded["method"])
-    wanted = wanted_of(asked, len(setting.x_0), recorded["method"], recorded["radius"])
+    if request.method is not None and require_method(request.method) != recorded["method"]:
+        _refuse("method", request, recorded["method"])
+    wanted = wanted_of(request, len(setting.x_0), recorded["method"], recorded["radius"])
     for option in OF_RUN:
         value = getattr(wanted, option)
         if value is not None and value != recorded[option]:
-            given = "choose" if option == "reading" and asked.reading is None else option
-            _refuse(given, asked, "another reading" if option == "reading" else recorded[option])
-    _require_accuracy(asked, wanted.accuracy, setting.accuracy)
+            given = "choose" if option == "reading" and request.reading is None else option
+            _refuse(given, request, "another reading" if option == "reading" else recorded[option])
+    _require_accuracy(request, wanted.accuracy, setting.accuracy)
     for name, value in wanted.constants.items():
         if value != getattr(setting.constants, name):
-            _refuse(CONSTANTS[name], asked, getattr(setting.constants, name))
-    _require_wishes(asked, wanted.wishes, setting)
-    _require_length(asked, wanted, setting)
+            _refuse(CONSTANTS[name], request, getattr(setting.constants, name))
+    _require_wishes(request, wanted.wishes, setting)
+    _require_length(request, wanted, setting)
     if wanted.ends is not None and wanted.ends != setting.project_onto:
-        _refuse("project_onto", asked, setting.project_onto)
+        _refuse("project_onto", request, setting.project_onto)
     x_0 = wanted.x_0
     if x_0 is not None and start_of(x_0, setting.project_onto) != setting.x_0:
-        _refuse("x", asked, setting.x_0)
+        _refuse("x", request, setting.x_0)
 
 
 def _require_accuracy(request: options.Solve, wanted: Accuracy | None, recorded: Accuracy | None) -> None:

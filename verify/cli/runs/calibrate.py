@@ -47,29 +47,29 @@ SMALLEST_BUDGET = 1e-12
 """Below it no run of affordable length could detect any violation."""
 
 
-def calibrate(asked: options.Calibrate) -> int:
+def calibrate(request: options.Calibrate) -> int:
     """Run, print the table or JSON; returns 1 where a promise was broken, else 0."""
-    if not SMALLEST_BUDGET <= asked.budget < 1:
-        raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", asked.budget)
-    require_at_least("--runs", asked.runs, 1)
-    require_at_least("--law-runs", asked.law_runs, 0)
-    require_at_least("--seed", asked.seed, 0)
-    require_at_least("--jobs", asked.jobs, 1)
-    require_at_least("--seeds", asked.seeds, 0)
-    if asked.record is not None:
-        require_at_least("--seeds", asked.seeds, 1)
-    if asked.seeds:
-        return _seeds(asked)
-    if asked.out is not None:
-        require_at_least("--law-runs", asked.law_runs, 1)
-        refuse_to_replace(asked.out)
-    calibration = _calibration(asked)
-    if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: page(_counted(asked, calibration))})
-    if asked.as_json:
+    if not SMALLEST_BUDGET <= request.budget < 1:
+        raise InvalidInputError("--budget", f"must be >= {SMALLEST_BUDGET:g} and < 1", request.budget)
+    require_at_least("--runs", request.runs, 1)
+    require_at_least("--law-runs", request.law_runs, 0)
+    require_at_least("--seed", request.seed, 0)
+    require_at_least("--jobs", request.jobs, 1)
+    require_at_least("--seeds", request.seeds, 0)
+    if request.record is not None:
+        require_at_least("--seeds", request.seeds, 1)
+    if request.seeds:
+        return _seeds(request)
+    if request.out is not None:
+        require_at_least("--law-runs", request.law_runs, 1)
+        refuse_to_replace(request.out)
+    calibration = _calibration(request)
+    if request.out is not None:
+        write_files(request.out.parent, {request.out.name: page(_counted(request, calibration))})
+    if request.as_json:
         print_json_text(calibration.model_dump_json(indent=1))
     else:
-        _show(calibration, asked.runs)
+        _show(calibration, request.runs)
     return 1 if calibration.outcome == "broken" else 0
 
 

@@ -24,24 +24,24 @@ from verify.truth.propositions.needs import Needs, searched, statements_searched
 T = TypeVar("T")
 
 
-def gate(asked: options.Gate) -> int:
+def gate(request: options.Gate) -> int:
     """Take the statements through, print the table or JSON; returns 0 where all pass, else 1."""
-    require_at_least("--seed", asked.seed, 0)
-    require_at_least("--jobs", asked.jobs, 1)
-    if asked.out is not None:
-        refuse_to_replace(asked.out)
-    named = tuple(asked.claims or ())
+    require_at_least("--seed", request.seed, 0)
+    require_at_least("--jobs", request.jobs, 1)
+    if request.out is not None:
+        refuse_to_replace(request.out)
+    named = tuple(request.claims or ())
     claims, chosen = about_solvers(named), set(selected(named))
     formulas = [name for name in statements_searched() if name in chosen]
     if not (claims or formulas):
         rule = "must say something about a solver that is checked, or have hypotheses with formulas"
         raise InvalidInputError("claims", rule, ", ".join(named))
-    jobs = asked.jobs or multiprocessing.cpu_count()
-    passages = list(_shared(partial(passage, seed=asked.seed), claims, jobs))
+    jobs = request.jobs or multiprocessing.cpu_count()
+    passages = list(_shared(partial(passage, seed=request.seed), claims, jobs))
     dropped = dict(zip(formulas, _shared(searched, formulas, jobs), strict=True))
-    if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: page(passages, dropped)})
-    if asked.as_json:
+    if request.out is not None:
+        write_files(request.out.parent, {request.out.name: page(passages, dropped)})
+    if request.as_json:
         rows = [{"statement": name, **need.model_dump()} for name, entry in dropped.items() for need in entry.needs]
         print_json({"passages": [asdict(one) for one in passages], "hypotheses": rows})
     else:

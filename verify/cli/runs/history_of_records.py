@@ -16,19 +16,19 @@ from verify.cli.output.console import plain_console, print_json_text
 from verify.report.wording import counted
 
 
-def history(asked: skeleton_options.HistoryOptions) -> None:
+def history(options: skeleton_options.HistoryOptions) -> None:
     """Print the history, and write its page where one is asked for."""
-    if asked.commits and len(asked.files) != 1:
-        raise InvalidInputError("--commits", "must go with one file", len(asked.files))
-    if asked.out is not None:
-        if asked.out.is_dir():
-            raise InvalidInputError("--out", "must be a file, not a folder", str(asked.out))
-        refuse_to_replace(asked.out)
-    timeline = history_of(read_commits(asked.files[0]) if asked.commits else read_files(asked.files))
-    if asked.out is not None:
-        (path,) = write_files(asked.out.parent, {asked.out.name: history_page(timeline)})
+    if options.commits and len(options.files) != 1:
+        raise InvalidInputError("--commits", "must go with one file", len(options.files))
+    if options.out is not None:
+        if options.out.is_dir():
+            raise InvalidInputError("--out", "must be a file, not a folder", str(options.out))
+        refuse_to_replace(options.out)
+    timeline = history_of(read_commits(options.files[0]) if options.commits else read_files(options.files))
+    if options.out is not None:
+        (path,) = write_files(options.out.parent, {options.out.name: history_page(timeline)})
         sys.stderr.write(f"{path}\n")
-    if asked.as_json:
+    if options.as_json:
         print_json_text(timeline.model_dump_json(indent=1))
     else:
         _print(timeline)

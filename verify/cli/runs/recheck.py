@@ -14,17 +14,17 @@ from verify.cli.output.console import print_json, printable, progress_bar
 PACKAGE = "f2csa-verify"
 
 
-def recheck(asked: options.Recheck) -> int:
+def recheck(request: options.Recheck) -> int:
     """Print every refusal and what could not be decided again; returns the exit code, 1 where anything is refused."""
-    report = load_report(asked.report, "REPORT", "decide its verdicts again")
+    report = load_report(request.report, "REPORT", "decide its verdicts again")
     mine, theirs = environment()[PACKAGE], report.environment.get(PACKAGE)
     if theirs != mine:
         raise InvalidInputError("REPORT", f"must be of version {mine}, which knows what it says", theirs)
     if not report.has_verdicts:
-        raise InvalidInputError("REPORT", "must hold at least one verdict", str(asked.report))
+        raise InvalidInputError("REPORT", "must hold at least one verdict", str(request.report))
     with progress_bar() as progress:
         review = decide_again(report, progress)
-    if asked.as_json:
+    if request.as_json:
         refused = [{"where": one.where, "field": one.field, "rule": one.rule} for one in review.refusals]
         print_json(
             {

@@ -26,39 +26,39 @@ UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST = 366 * 86400
 
 
-def soak(asked: store_options.SoakOptions) -> int:
+def soak(options: store_options.SoakOptions) -> int:
     """Ask, shrink, say what was found; returns the exit code."""
-    require_at_least("--draws", asked.draws, 1)
-    seconds = None if asked.duration is None else seconds_of(asked.duration)
-    if seconds is not None and asked.draws is not None:
+    require_at_least("--draws", options.draws, 1)
+    seconds = None if options.duration is None else seconds_of(options.duration)
+    if seconds is not None and options.draws is not None:
         raise InvalidInputError("--for", "must not be given together with --draws: one of them says when it ends")
-    if asked.shard is not None and asked.draws is None:
-        raise InvalidInputError("--shard", "must go with --draws: it is a share of so many", asked.shard)
-    if not 0 <= asked.shrinking <= LONGEST:
-        raise InvalidInputError("--shrinking", f"must be >= 0 and at most {LONGEST}", asked.shrinking)
-    CiOutput(asked.annotations, None, as_json=asked.as_json)  # whatever a subject says is no workflow command
+    if options.shard is not None and options.draws is None:
+        raise InvalidInputError("--shard", "must go with --draws: it is a share of so many", options.shard)
+    if not 0 <= options.shrinking <= LONGEST:
+        raise InvalidInputError("--shrinking", f"must be >= 0 and at most {LONGEST}", options.shrinking)
+    CiOutput(options.annotations, None, as_json=options.as_json)  # whatever a subject says is no workflow command
     started = time.monotonic()
     what = Soak(
-        out=asked.out, subject=asked.subject or REFERENCE, claims=tuple(asked.claims or ()),
-        readings=tuple(require_one_of("--reading", name, NAMED) for name in asked.reading or NAMED),
-        profile=find_profile(asked.profile or "full").name,
-        seed=campaign.DEFAULT_SEED if asked.seed is None else asked.seed, draws=asked.draws, seconds=seconds,
-        shard=None if asked.shard is None else Shard.parse(asked.shard),
-        jobs=cores() if asked.jobs is None else asked.jobs, executor=asked.executor, time_limit=asked.time_limit,
-        in_process=asked.in_process, fresh=asked.fresh, shrinking=asked.shrinking,
+        out=options.out, subject=options.subject or REFERENCE, claims=tuple(options.claims or ()),
+        readings=tuple(require_one_of("--reading", name, NAMED) for name in options.reading or NAMED),
+        profile=find_profile(options.profile or "full").name,
+        seed=campaign.DEFAULT_SEED if options.seed is None else options.seed, draws=options.draws, seconds=seconds,
+        shard=None if options.shard is None else Shard.parse(options.shard),
+        jobs=cores() if options.jobs is None else options.jobs, executor=options.executor,
+        time_limit=options.time_limit, in_process=options.in_process, fresh=options.fresh, shrinking=options.shrinking,
     )  # fmt: skip
-    with progress_bar(quiet=asked.quiet, seconds=seconds) as progress, ended_politely(), redirect_stdout(sys.stderr):
+    with progress_bar(quiet=options.quiet, seconds=seconds) as progress, ended_politely(), redirect_stdout(sys.stderr):
         outcome, interrupted = what.carried_out(progress)
-    if asked.as_json:
+    if options.as_json:
         print_json_text(outcome.model_dump_json(by_alias=True, indent=1))
     else:
-        for line in lines(outcome, time.monotonic() - started, f"{asked.out / FILE}"):
+        for line in lines(outcome, time.monotonic() - started, f"{options.out / FILE}"):
             sys.stdout.write(printable(line) + "\n")
     if seconds is not None and not outcome.has_whole_draw:
         sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
         return max(3, outcome.exit_code)
     # Where neither count nor time is given, to be ended is how it ends.
-    return 3 if interrupted and (asked.draws is not None or seconds is not None) else outcome.exit_code
+    return 3 if interrupted and (options.draws is not None or seconds is not None) else outcome.exit_code
 
 
 def seconds_of(text: str, argument: str = "--for") -> float:

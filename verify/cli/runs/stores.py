@@ -24,25 +24,25 @@ from verify.report.report_files import Report, render_json, write
 from verify.report.site.frame import SiteFrame
 
 
-def merge(asked: store_options.Merge) -> int:
+def merge(options: store_options.Merge) -> int:
     """Join stores; returns the exit code, 3 where a result was not believed."""
-    done = join([_store(path) for path in asked.stores], _store(asked.out, new=True))
+    done = join([_store(path) for path in options.stores], _store(options.out, new=True))
     lines = [f"note: {line}" for line in done.dropped]
-    lines.append(f"{done.results:,} results in {_store(asked.out)}: {done.added:,} of them added")
+    lines.append(f"{done.results:,} results in {_store(options.out)}: {done.added:,} of them added")
     for line in lines:
         sys.stdout.write(printable(line) + "\n")
     return 3 if done.dropped else 0
 
 
-def report(asked: store_options.ReportOptions) -> int:
+def report(options: store_options.ReportOptions) -> int:
     """Write and print a report; returns the exit code."""
-    path = _store(asked.store)
-    out = path.parent if asked.out is None else asked.out
-    if asked.plots is not None:
-        require_folder(asked.plots, "--plots")
-    on_record = load(asked.baseline, "--baseline") if asked.baseline is not None else None
+    path = _store(options.store)
+    out = path.parent if options.out is None else options.out
+    if options.plots is not None:
+        require_folder(options.plots, "--plots")
+    on_record = load(options.baseline, "--baseline") if options.baseline is not None else None
     with Store(path, "STORE", to_read=True) as store:
-        plan = fullest(store, subject=asked.subject, profile=asked.profile, seed=asked.seed)
+        plan = fullest(store, subject=options.subject, profile=options.profile, seed=options.seed)
         stored_report = report_of(store, plan, shipped_record() if on_record is None else on_record.verdicts)
         notices = list(store.notices)
     if on_record is not None:
@@ -51,12 +51,12 @@ def report(asked: store_options.ReportOptions) -> int:
         notices.append(f"{len(stored_report.results):,} of the {len(plan.cells):,} results of the run are in {path}")
     folder = folder_for(out, [result.key for result in stored_report.results])
     paths = [] if not stored_report.complete and holds_complete(folder) else write(stored_report, folder)
-    if asked.plots is not None:
-        write_files(asked.plots, plots_of(SiteFrame.of(stored_report.timeless)), "--plots")
-    if asked.as_json:
+    if options.plots is not None:
+        write_files(options.plots, plots_of(SiteFrame.of(stored_report.timeless)), "--plots")
+    if options.as_json:
         print_json_text(render_json(stored_report))
     else:
-        show(stored_report.after(0, notices), Ending(paths, folder), table=asked.table)
+        show(stored_report.after(0, notices), Ending(paths, folder), table=options.table)
     return stored_report.exit_code
 
 

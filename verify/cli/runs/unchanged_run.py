@@ -80,49 +80,49 @@ def closing_line(counted: str, front: Path | None, seconds: float | None) -> str
     return f"{counted}{took}{'' if front is None else f'; report: {front}'}"
 
 
-def about(asked: Verify) -> str:
+def about(options: Verify) -> str:
     """A digest of what a run depends on beside its store; empty where not all is known, or it says more than words.
 
     Raises:
         InvalidInputError: If settings are broken.
     """
-    asked, settings = with_settings(asked, asked.subject)
-    github = asked.annotations or ("github" if os.environ.get(ON_GITHUB) == "true" else "none")
+    options, settings = with_settings(options, options.subject)
+    github = options.annotations or ("github" if os.environ.get(ON_GITHUB) == "true" else "none")
     more = (
-        asked.executor, asked.shard, asked.skips_file, asked.xfails_file, asked.record_to, asked.record, asked.sarif,
-        asked.force, asked.fresh, asked.exitfirst, asked.table, asked.as_json, github != "none",
-        asked.subject not in (None, REFERENCE), settings.is_of_another, any(map(is_file, asked.instance or ())),
-        asked.jobs is not None and asked.jobs < 1,
+        options.executor, options.shard, options.skips_file, options.xfails_file, options.record_to, options.record,
+        options.sarif, options.force, options.fresh, options.exitfirst, options.table, options.as_json, github != "none",
+        options.subject not in (None, REFERENCE), settings.is_of_another, any(map(is_file, options.instance or ())),
+        options.jobs is not None and options.jobs < 1,
     )  # fmt: skip
     if any(more):
         return ""
     baseline = b""
-    if asked.baseline is not None:
-        if not asked.baseline.is_file():
+    if options.baseline is not None:
+        if not options.baseline.is_file():
             return ""
-        baseline = asked.baseline.read_bytes()
-    told = repr((replace(asked, jobs=None, out=Path()), settings, environment()))
+        baseline = options.baseline.read_bytes()
+    told = repr((replace(options, jobs=None, out=Path()), settings, environment()))
     return notes.digest(told, hashlib.sha256(baseline).hexdigest(), installed().whole)
 
 
-def told_again(asked: Verify, key: str, started: float) -> int | None:
+def told_again(options: Verify, key: str, started: float) -> int | None:
     """Tell the last run again, with its exit code; ``None``, and nothing is said or written, where anything changed.
 
     Args:
-        asked: The command.
+        options: The command.
         key: What :func:`about` says of it; where that is empty, or no store is there, nothing is told.
         started: When the command began, by :func:`time.monotonic`.
 
     Raises:
         InvalidInputError: If the folder holds somebody else's file under one of our names.
     """
-    if not (key and (asked.out / database.NAME).is_file()):
+    if not (key and (options.out / database.NAME).is_file()):
         return None
     known: dict[str, str] = {}
     # What is wrong with a store is for the run itself to say.
     with (
         suppress(InvalidInputError, RuntimeError, sqlite3.Error),
-        closing(database.opened(asked.out / database.NAME, "store")) as connection,
+        closing(database.opened(options.out / database.NAME, "store")) as connection,
     ):
         known = notes.remembered(connection, KIND + key)
         if known and known.pop("state") != notes.state(connection):
@@ -131,13 +131,13 @@ def told_again(asked: Verify, key: str, started: float) -> int | None:
     if not known:
         return None
     words, code, spent, _ = (known.pop(name) for name in ("words", "code", "spent", "files"))
-    held = times.read(asked.out / times.FILE)
-    if held is None or _digest_of(held) != spent or not are_there(asked.out, known):
+    held = times.read(options.out / times.FILE)
+    if held is None or _digest_of(held) != spent or not are_there(options.out, known):
         return None
-    require_ours(asked.out)
+    require_ours(options.out)
     seconds = time.monotonic() - started
-    write_files(asked.out, {times.FILE: times.text_of(held.model_copy(update={"seconds": seconds}))})
-    RunWords.read(words).show(asked.out / FRONT, seconds)
+    write_files(options.out, {times.FILE: times.text_of(held.model_copy(update={"seconds": seconds}))})
+    RunWords.read(words).show(options.out / FRONT, seconds)
     return int(code)
 
 

@@ -42,62 +42,63 @@ from verify.report.wording import counted
 from verify.subjects.loading import REFERENCE
 
 
-def verify(asked: options.Verify, key: str, started: float) -> int:
+def verify(request: options.Verify, key: str, started: float) -> int:
     """Run, write the files, print the summary; returns the exit code.
 
     Args:
-        asked: The command.
+        request: The command.
         key: What :func:`verify.cli.runs.unchanged_run.about` says of it.
         started: When it began, by :func:`time.monotonic`.
     """
     gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
-    own_baseline = asked.baseline is not None
-    asked, settings = with_settings(asked, asked.subject)
-    lists = lists_of(settings, asked.xfails_file, asked.skips_file)
-    if settings.is_of_another and (asked.quiet or asked.as_json):
+    own_baseline = request.baseline is not None
+    request, settings = with_settings(request, request.subject)
+    lists = lists_of(settings, request.xfails_file, request.skips_file)
+    if settings.is_of_another and (request.quiet or request.as_json):
         sys.stderr.write(f"f2csa: {lists.said}\n")
-    subject, profile = _whom(asked), _profile(asked)
-    shard = None if asked.shard is None else Shard.parse(asked.shard)
-    record_to = _record_to(asked)
-    ci_output = CiOutput(asked.annotations, asked.sarif, as_json=asked.as_json)
-    require_seconds(asked.causes)
+    subject, profile = _whom(request), _profile(request)
+    shard = None if request.shard is None else Shard.parse(request.shard)
+    record_to = _record_to(request)
+    ci_output = CiOutput(request.annotations, request.sarif, as_json=request.as_json)
+    require_seconds(request.causes)
     named = "--baseline" if own_baseline else f"{settings.source} baseline"
-    if not own_baseline and asked.baseline is not None and not asked.baseline.exists():
-        raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(asked.baseline))
-    on_record = load(asked.baseline, named) if asked.baseline is not None else None
-    selection = selected(asked)
-    folder = folder_for(asked.out, [task.key for task in _planned(selection, asked)])
+    if not own_baseline and request.baseline is not None and not request.baseline.exists():
+        raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(request.baseline))
+    on_record = load(request.baseline, named) if request.baseline is not None else None
+    selection = selected(request)
+    folder = folder_for(request.out, [task.key for task in _planned(selection, request)])
     compared = None if on_record is None else selection.narrow(on_record)
-    if on_record is not None and compared is None and not own_baseline and (asked.claims or asked.instance):
+    if on_record is not None and compared is None and not own_baseline and (request.claims or request.instance):
         # A part that the settings' baseline holds nothing of is compared with what ships, and that is said.
         on_record = None
-        lists = lists._replace(said=f"{lists.said}; {asked.baseline} holds nothing of this part: not compared with it")
+        lists = lists._replace(
+            said=f"{lists.said}; {request.baseline} holds nothing of this part: not compared with it"
+        )
     if compared is not None and all(reason_of(lists.skips, **entry.named) for entry in compared.results):
         raise InvalidInputError(
-            named, "must hold a result of what is to be run; the skips leave none", str(asked.baseline)
+            named, "must hold a result of what is to be run; the skips leave none", str(request.baseline)
         )
     if on_record is not None and compared is None:
         # Compared with nothing, nothing would ever differ.
-        raise InvalidInputError(named, "must hold a result of what is to be run; none is", str(asked.baseline))
-    store = asked.out / STORE
+        raise InvalidInputError(named, "must hold a result of what is to be run; none is", str(request.baseline))
+    store = request.out / STORE
     record = None if on_record is None else on_record.verdicts
     held = shipped_record() if record is None else record
-    first = FirstBad(held, lists.expected_failures) if asked.exitfirst else None
+    first = FirstBad(held, lists.expected_failures) if request.exitfirst else None
     report = watched(
-        selection, jobs=asked.jobs, subject=subject, profile=profile, seed=asked.seed, effort=asked.effort,
-        noise=asked.noise, draws=asked.draws, skips=lists.skips, expected_failures=lists.expected_failures, store=store,
-        resume=asked.resume, fresh=asked.fresh, shard=shard,
-        time_limit=asked.time_limit, in_process=asked.in_process, executor=asked.executor, record=record, until=first,
-        quiet=asked.quiet,
+        selection, jobs=request.jobs, subject=subject, profile=profile, seed=request.seed, effort=request.effort,
+        noise=request.noise, draws=request.draws, skips=lists.skips, expected_failures=lists.expected_failures,
+        store=store, resume=request.resume, fresh=request.fresh, shard=shard, time_limit=request.time_limit,
+        in_process=request.in_process, executor=request.executor, record=record, until=first, quiet=request.quiet,
     )  # fmt: skip
     if compared is not None and not compared.verdicts_only:
         dropped, report = report.changes, judge(report, compared)[0]
         report = report.model_copy(update={"changes": (*dropped, *report.changes)})
     if shard is not None:
         # Which results are its own was not known before.
-        folder = folder_for(asked.out, [result.key for result in report.results])
-    if shard is None and not (asked.quiet or asked.as_json):
-        report = with_causes(report, asked.causes, asked.time_limit)
+        folder = folder_for(request.out, [result.key for result in report.results])
+    if shard is None and not (request.quiet or request.as_json):
+        report = with_causes(report, request.causes, request.time_limit)
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     files = _digest_of(report)
     paths = [] if not report.complete and holds_complete(folder) else written(report, files, folder, store)
@@ -106,19 +107,19 @@ def verify(asked: options.Verify, key: str, started: float) -> int:
         keep(Baseline.of(report).bare, record_to, argument=RECORD_TO)
     ci_output.report(report)
     stopped_at = None if first is None or report.complete else first.result
-    if asked.as_json:
+    if request.as_json:
         print_json_text(render_json(report))
     else:
-        if folder != asked.out:
-            beyond = f"{asked.out} holds results beyond these and was left as it is"
+        if folder != request.out:
+            beyond = f"{request.out} holds results beyond these and was left as it is"
             report = report.after(report.kept, (*report.notices, beyond))
         if lists.said:
             report = report.after(report.kept, (*report.notices, lists.said))
         ending = Ending(paths, folder, time.monotonic() - started, stopped_at)
-        show(report, ending, quiet=asked.quiet, table=asked.table)
-        if folder == asked.out:
+        show(report, ending, quiet=request.quiet, table=request.table)
+        if folder == request.out:
             again = report.after(len(report.results), [lists.said] if lists.said else [])
-            remember(report, words_of(again, ending, quiet=asked.quiet), key, folder, files)
+            remember(report, words_of(again, ending, quiet=request.quiet), key, folder, files)
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
@@ -175,9 +176,9 @@ def _planned(selection: Selection, request: options.Verify) -> list[Task]:
     )  # fmt: skip
 
 
-def selected(asked: options.Verify | options.RecordOptions | options.Compare) -> Selection:
+def selected(request: options.Verify | options.RecordOptions | options.Compare) -> Selection:
     """The claims, readings and instances asked for."""
-    return Selection(tuple(asked.claims or ()), tuple(asked.reading or ()), tuple(asked.instance or ()))
+    return Selection(tuple(request.claims or ()), tuple(request.reading or ()), tuple(request.instance or ()))
 
 
 def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: bool = False, **how: Any) -> Report:
@@ -197,13 +198,13 @@ def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: 
     return report
 
 
-def record(asked: options.RecordOptions) -> int:
+def record(request: options.RecordOptions) -> int:
     """Record a run, or a report of one; returns the exit code."""
-    refuse_to_overwrite(asked.out, force=asked.force)
-    report = _report(asked, "--from")
+    refuse_to_overwrite(request.out, force=request.force)
+    report = _report(request, "--from")
     if report is None:
-        asked, settings = with_settings(asked, asked.subject)
-        report = _rerun(asked, selected(asked), settings)
+        request, settings = with_settings(request, request.subject)
+        report = _rerun(request, selected(request), settings)
     if not report.complete:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
         return 3
@@ -212,59 +213,59 @@ def record(asked: options.RecordOptions) -> int:
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
     baseline = Baseline.of(report) if report.has_verdicts else None
-    baseline = selected(asked).narrow(baseline) if baseline is not None else None
+    baseline = selected(request).narrow(baseline) if baseline is not None else None
     if baseline is not None:
-        keep(baseline, asked.out)
+        keep(baseline, request.out)
     _print([f"fault, not recorded: {line}" for line in faults])
     if baseline is None:
         if faults:
             _print(["every result is a fault: nothing was recorded"])
             return 3
-        named = ", ".join(asked.claims or ())
+        named = ", ".join(request.claims or ())
         raise InvalidInputError("claims", "must select at least one result of the report", named)
     how = f"profile {baseline.profile}, seed {baseline.seed}"
     left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
-    _print([f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {asked.out}"])
+    _print([f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {request.out}"])
     if report.nothing_holds:
         _print([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
 
 
-def compare(asked: options.Compare) -> int:
+def compare(request: options.Compare) -> int:
     """Compare a run, or a report of one, with a baseline; returns the exit code."""
-    recorded = load(asked.file, "FILE")
-    if asked.out is not None:
-        folder_for(asked.out, ())  # refused before the run, if at all
-    ci_output = CiOutput(asked.annotations, None, as_json=asked.as_json)
-    require_seconds(asked.causes)
-    if asked.comment is not None:
-        refuse_to_replace(asked.comment, "--comment")
-    selection = selected(asked)
+    recorded = load(request.file, "FILE")
+    if request.out is not None:
+        folder_for(request.out, ())  # refused before the run, if at all
+    ci_output = CiOutput(request.annotations, None, as_json=request.as_json)
+    require_seconds(request.causes)
+    if request.comment is not None:
+        refuse_to_replace(request.comment, "--comment")
+    selection = selected(request)
     baseline = selection.narrow(recorded)
     if baseline is None:
-        named = " ".join(asked.claims or ()) or None
+        named = " ".join(request.claims or ()) or None
         raise InvalidInputError("claims", "must select at least one result on record", named)
-    report = _report(asked, "--with")
+    report = _report(request, "--with")
     is_run = report is None
     if report is None:
-        again = _repeating(asked, recorded)
-        report = _rerun(again, replay(baseline), settings_of(_whom(again), unread=asked.no_settings))
+        again = _repeating(request, recorded)
+        report = _rerun(again, replay(baseline), settings_of(_whom(again), unread=request.no_settings))
     # A claim brings its steps; what was not asked about says nothing here.
     judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), baseline)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
         # Nothing compared is no success.
         rule = "must have at least one result in common with the run; none is"
-        raise InvalidInputError("FILE", rule, str(asked.file))
-    if is_run and (asked.comment is not None or not asked.as_json):
-        judged = with_causes(judged, asked.causes, asked.time_limit)
-    if asked.out is not None:
-        write(judged, folder_for(asked.out, [result.key for result in judged.results]))
+        raise InvalidInputError("FILE", rule, str(request.file))
+    if is_run and (request.comment is not None or not request.as_json):
+        judged = with_causes(judged, request.causes, request.time_limit)
+    if request.out is not None:
+        write(judged, folder_for(request.out, [result.key for result in judged.results]))
     ci_output.report(judged)
-    if asked.comment is not None:
+    if request.comment is not None:
         new_baseline = Baseline.of(judged) if judged.has_verdicts else None
         comment = render_comment(comparison, baseline, new_baseline, complete=judged.complete, causes=causes(judged))
-        write_files(asked.comment.parent, {asked.comment.name: comment}, "--comment")
-    if asked.as_json:
+        write_files(request.comment.parent, {request.comment.name: comment}, "--comment")
+    if request.as_json:
         print_json_text(comparison.model_dump_json(indent=1))
     else:
         _show_comparison(comparison, judged)

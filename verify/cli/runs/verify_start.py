@@ -11,20 +11,25 @@ from verify.cli.arguments.options import Verify
 # Nothing else is imported here: what is waits before that process.
 
 
-def verify(asked: Verify) -> int:
+def verify(options: Verify) -> int:
     """As :func:`verify.cli.runs.verify.verify`; both processes take about a second to import what they need.
 
     A run that nothing changed since is told again, and nothing of it is imported.
     """
     started = time.monotonic()
     # Where a store is, all may be kept already, and no workers be needed.
-    if asked.executor is None and asked.jobs != 1 and (os.cpu_count() or 1) > 1 and not any(asked.out.glob("*.sqlite")):
+    if (
+        options.executor is None
+        and options.jobs != 1
+        and (os.cpu_count() or 1) > 1
+        and not any(options.out.glob("*.sqlite"))
+    ):
         start_early()
     from verify.cli.runs.unchanged_run import about, told_again
 
-    key = about(asked)
-    if (code := told_again(asked, key, started)) is not None:
+    key = about(options)
+    if (code := told_again(options, key, started)) is not None:
         return code
     from verify.cli.runs.verify import verify as carried_out
 
-    return carried_out(asked, key, started)
+    return carried_out(options, key, started)

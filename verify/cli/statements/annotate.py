@@ -15,14 +15,14 @@ from verify.report.site.paper.judged_paper import JudgedPaper, StandingAssertion
 from verify.report.site.paper.paper_page import answer, page_alone
 
 
-def annotate(asked: paper_options.PaperAnnotate) -> None:
+def annotate(options: paper_options.PaperAnnotate) -> None:
     """Write the page and say what it comes to, or print what stands in it."""
-    site = SiteFrame.of(load_report(report_file(asked.report, "REPORT"), "REPORT"))
+    site = SiteFrame.of(load_report(report_file(options.report, "REPORT"), "REPORT"))
     judged = judged_paper(site)
-    if asked.as_json:
+    if options.as_json:
         print_json(_entries(judged))
         return
-    (path,) = write_files(asked.out.parent, {asked.out.name: page_alone(site)})
+    (path,) = write_files(options.out.parent, {options.out.name: page_alone(site)})
     for line in answer(judged):
         sys.stdout.write(printable(line) + "\n")
     sys.stdout.write(printable(str(path)) + "\n")

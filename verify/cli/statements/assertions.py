@@ -13,10 +13,10 @@ from verify.cli.output.console import plain_console, print_json
 from verify.report.findings.judged_assertions import decided
 
 
-def assertions(asked: options.Claims) -> None:
+def assertions(request: options.Claims) -> None:
     """Print all, or those that a claim with its steps, or a step, covers."""
-    entries = load_assertions().assertions if asked.claim is None else _covered_by(asked.claim)
-    if asked.as_json:
+    entries = load_assertions().assertions if request.claim is None else _covered_by(request.claim)
+    if request.as_json:
         print_json([entry.model_dump(mode="json") for entry in entries])
         return
     console = plain_console()

@@ -40,17 +40,17 @@ _STYLES = {
 }
 
 
-def claims(asked: options.Claims) -> None:
+def claims(request: options.Claims) -> None:
     """Print the list, or one claim or step, or the paper's assertions."""
-    if asked.assertions:
-        assertions(asked)
-    elif asked.as_json:
+    if request.assertions:
+        assertions(request)
+    elif request.as_json:
         every = [_entry(claim.id, claim) for claim in load_claims().values()]
-        print_json(every if asked.claim is None else _entry(asked.claim, find(asked.claim)))
-    elif asked.claim is None:
+        print_json(every if request.claim is None else _entry(request.claim, find(request.claim)))
+    elif request.claim is None:
         _list()
     else:
-        _explain(asked.claim, find(asked.claim))
+        _explain(request.claim, find(request.claim))
 
 
 def _entry(full_id: str, statement: Statement) -> dict[str, Any]:
@@ -158,22 +158,22 @@ def proof_lines(full_id: str) -> list[str]:
     return [*lines, f"\nNot proven for every problem: {reason}"] if reason else lines
 
 
-def orders(asked: options.Orders) -> int:
+def orders(request: options.Orders) -> int:
     """Print the first broken steps of all proofs, or every inference of one claim or step.
 
     With ``atlas``, 1 if an inequality is false there.
     """
-    if asked.reading is not None:
-        require_one_of("--reading", asked.reading, get_args(ReadingName))
-    if asked.atlas:
-        return _evaluated(asked)
-    if asked.as_json:
-        rows = _asked(order_table(asked.claim), asked)
+    if request.reading is not None:
+        require_one_of("--reading", request.reading, get_args(ReadingName))
+    if request.atlas:
+        return _evaluated(request)
+    if request.as_json:
+        rows = _asked(order_table(request.claim), request)
         print_json([row.model_dump(mode="json") for row in rows])
-    elif asked.claim is None:
-        _breaks(plain_console(), asked)
+    elif request.claim is None:
+        _breaks(plain_console(), request)
     else:
-        _proof(plain_console(), asked.claim, asked)
+        _proof(plain_console(), request.claim, request)
     return 0
 
 
@@ -283,27 +283,27 @@ def _refutable(request: options.Refute) -> None:
     )  # fmt: skip
 
 
-def refute(asked: options.Refute) -> None:
+def refute(request: options.Refute) -> None:
     """Search, print what was found, and write the problem file if asked to."""
-    if asked.claim is None:
-        _refutable(asked)
+    if request.claim is None:
+        _refutable(request)
         return
-    reading = asked.reading
+    reading = request.reading
     counterexample = minimal_counterexample(
-        asked.claim, reading, weight=asked.weight, tries=asked.tries, seed=asked.seed
+        request.claim, reading, weight=request.weight, tries=request.tries, seed=request.seed
     )
-    if asked.out is not None and counterexample is not None:
-        asked.out.write_text(counterexample.file, encoding="utf-8")
-    if asked.as_json:
+    if request.out is not None and counterexample is not None:
+        request.out.write_text(counterexample.file, encoding="utf-8")
+    if request.as_json:
         print_json_text("null" if counterexample is None else counterexample.model_dump_json(indent=1))
         return
     named = reading.replace("-", " ") if reading in get_args(ReadingName) else reading
-    asked_about = f"{asked.claim}, {named}:"
+    asked_about = f"{request.claim}, {named}:"
     if counterexample is None:
         sys.stdout.write(
             f"{asked_about} no counterexample among the one-dimensional problems whose integers add up to at most "
-            f"{asked.weight}, nor among {asked.tries} larger ones. That proves nothing; `f2csa verify {asked.claim}` "
-            f"weighs the evidence{_recorded(asked.claim, reading)}.\n"
+            f"{request.weight}, nor among {request.tries} larger ones. That proves nothing; "
+            f"`f2csa verify {request.claim}` weighs the evidence{_recorded(request.claim, reading)}.\n"
         )
         return
     how = (
@@ -313,11 +313,11 @@ def refute(asked: options.Refute) -> None:
     )
     lines = [
         f"{asked_about} broken; {how} ({counterexample.examined} examined).",
-        f"Claim: {find(asked.claim).assertion(counterexample.reading).text}",
+        f"Claim: {find(request.claim).assertion(counterexample.reading).text}",
         "",
         *(f"  {k}. {line}" for k, line in enumerate(counterexample.derivation, 1)),
         "",
-        "Reproduce:" if asked.out is None else f"Problem written to {asked.out}. Reproduce:",
-        f"  {counterexample.command if asked.out is None else counterexample.command_with(str(asked.out))}",
+        "Reproduce:" if request.out is None else f"Problem written to {request.out}. Reproduce:",
+        f"  {counterexample.command if request.out is None else counterexample.command_with(str(request.out))}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")

@@ -26,18 +26,18 @@ DIFFERENCES = 5
 """Passages shown where an extract is another one than that on record."""
 
 
-def lint_paper(asked: paper_options.PaperLint) -> int:
+def lint_paper(options: paper_options.PaperLint) -> int:
     """Print what does not go together in a source, by line; 1 where there is anything."""
-    rules = _rules(asked.rule)
-    extract = extract_of(read_source(asked.file))
+    rules = _rules(options.rule)
+    extract = extract_of(read_source(options.file))
     findings = lint(extract, [rule for rule in rules if rule != MISSING_FILE])
     if MISSING_FILE in rules:
-        findings = sorted([*findings, *missing_files(extract, asked.file.parent)], key=lambda finding: finding.line)
-    if asked.as_json:
+        findings = sorted([*findings, *missing_files(extract, options.file.parent)], key=lambda finding: finding.line)
+    if options.as_json:
         print_json([_entry(finding) for finding in findings])
     else:
         for finding in findings:
-            _write(f"{asked.file}:{finding.line}: {finding.rule}: {finding.why}")
+            _write(f"{options.file}:{finding.line}: {finding.rule}: {finding.why}")
             _write(f"    here: {quoted(finding.here)}")
             if finding.there is not None:
                 _write(f"    line {finding.there.line}: {quoted(finding.there)}")
@@ -62,13 +62,13 @@ def _entry(finding: PaperFinding) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def extract_paper(asked: paper_options.PaperExtract) -> int:
+def extract_paper(options: paper_options.PaperExtract) -> int:
     """Make the extract of a source and say how it differs from the one on record; 1 where it does."""
-    extract = extract_of(read_source(asked.file))
-    if asked.out is not None:
-        write_files(asked.out.parent, {asked.out.name: dumps_extract(extract)})
+    extract = extract_of(read_source(options.file))
+    if options.out is not None:
+        write_files(options.out.parent, {options.out.name: dumps_extract(extract)})
     differences = _differences(extract, load_extract())
-    if asked.as_json:
+    if options.as_json:
         print_json(extract.model_dump(mode="json", exclude_defaults=True) | {"differences": differences})
         return int(bool(differences))
     for line in differences:
@@ -91,31 +91,31 @@ def _differences(extract: Extract, record: Extract) -> list[str]:
     return lines
 
 
-def check_paper(asked: paper_options.PaperCheck) -> int:
+def check_paper(options: paper_options.PaperCheck) -> int:
     """Say which of the words that the annotated paper stands for a source has otherwise; 1 where there are any."""
     argument = load_argument()
-    misquotations = list(misquoted(argument, read_source(asked.file).text.split("\n")))
-    if asked.as_json:
+    misquotations = list(misquoted(argument, read_source(options.file).text.split("\n")))
+    if options.as_json:
         print_json([asdict(one) for one in misquotations])
         return int(bool(misquotations))
     for one in misquotations:
         first, last = one.lines
         of = f"; assertion{'s' if len(one.numbers) > 1 else ''} {wording.listing(map(str, one.numbers))}"
-        _write(f"{asked.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}")
+        _write(f"{options.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}")
     quoted_ones = quoted_places(argument)
     _write(f"{quoted_ones - len(misquotations)} of {quoted_ones} quoted places are as on record")
     return int(bool(misquotations))
 
 
-def corrections(asked: paper_options.PaperCorrections) -> None:
+def corrections(options: paper_options.PaperCorrections) -> None:
     """Print the statements whose literal text fails while the repaired one holds, as a diff with its evidence."""
     labels = {}
-    if asked.file is not None:
-        extract = extract_of(read_source(asked.file))
+    if options.file is not None:
+        extract = extract_of(read_source(options.file))
         labels = {passage.name: passage.line for passage in extract.of("label")}
-    where = report_file(asked.report, "--report")
+    where = report_file(options.report, "--report")
     reported = corrections_in(load_report(where, "--report", "say what its corrections rest on"), labels)
-    if asked.as_json:
+    if options.as_json:
         print_json(corrections_json(reported))
     else:
         sys.stdout.write(corrections_markdown(reported))

@@ -23,25 +23,25 @@ from verify.proofs.kernel.theorems import TheoremTable, load_theorems
 SCHEMA = "f2csa-prove/1"
 
 
-def prove(asked: options.Prove) -> int:
+def prove(request: options.Prove) -> int:
     """Check, print the table or JSON; returns 0 where all agree or are on record, 1 where one is refused."""
-    if asked.certificates is not None:
-        return prove_certificates(asked)
-    for option, given in (("--limit", asked.limit), ("--out", asked.out)):
+    if request.certificates is not None:
+        return prove_certificates(request)
+    for option, given in (("--limit", request.limit), ("--out", request.out)):
         if given is not None:
             raise InvalidInputError(option, "needs --certificates", str(given))
     table = load_theorems()
-    names = _named(asked.names or (), table)
-    if asked.record and names:
-        raise InvalidInputError("--record", "must be of all theorems: name none", ", ".join(asked.names or ()))
-    for option, wanted, program in (("--kernel", asked.kernel, "coqchk"), ("--record", asked.record, "coqc")):
+    names = _named(request.names or (), table)
+    if request.record and names:
+        raise InvalidInputError("--record", "must be of all theorems: name none", ", ".join(request.names or ()))
+    for option, wanted, program in (("--kernel", request.kernel, "coqchk"), ("--record", request.record, "coqc")):
         if wanted and shutil.which(program) is None:
             raise InvalidInputError(option, f"needs {program}, which is not on the path")
-    record = None if asked.record else load_record()
-    outcome = check(names, record=record, kernel=asked.kernel)
-    if asked.record and outcome.state == "re-checked" and outcome.made is not None:
+    record = None if request.record else load_record()
+    outcome = check(names, record=record, kernel=request.kernel)
+    if request.record and outcome.state == "re-checked" and outcome.made is not None:
         write_files(RECORD.parent, files(outcome.made), "--record")
-    if asked.as_json:
+    if request.as_json:
         print_json(_entry(outcome, table))
     else:
         _show(outcome, table, whole=not names)

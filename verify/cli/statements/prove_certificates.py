@@ -22,24 +22,24 @@ SCHEMA = "f2csa-prove-certificates/1"
 FILE = "certificates.v"
 
 
-def prove_certificates(asked: options.Prove) -> int:
+def prove_certificates(request: options.Prove) -> int:
     """Print a line for each certificate that is refused, and how many are not.
 
     Returns 0 where the kernel accepts every one, 1 where one is refused, 3 where one was not put to it.
     """
-    for option, given in (("names", asked.names), ("--kernel", asked.kernel), ("--record", asked.record)):
+    for option, given in (("names", request.names), ("--kernel", request.kernel), ("--record", request.record)):
         if given:
             raise InvalidInputError(option, "must not stand beside --certificates")
-    if asked.limit is not None and asked.limit < 1:
-        raise InvalidInputError("--limit", "must be >= 1", asked.limit)
-    path = asked.certificates or Path("report")
-    several = spread(list(_certificates(load_report(path, "--certificates", "prove its certificates"))), asked.limit)
+    if request.limit is not None and request.limit < 1:
+        raise InvalidInputError("--limit", "must be >= 1", request.limit)
+    path = request.certificates or Path("report")
+    several = spread(list(_certificates(load_report(path, "--certificates", "prove its certificates"))), request.limit)
     if not several:
         raise InvalidInputError("--certificates", "must be a report that holds a certificate", str(path))
-    if asked.out is not None:
-        write_files(asked.out, {FILE: as_file(several)}, "--out")
+    if request.out is not None:
+        write_files(request.out, {FILE: as_file(several)}, "--out")
     outcome = put_to_the_kernel(several)
-    if asked.as_json:
+    if request.as_json:
         print_json(_entry(outcome))
     else:
         lines = [f"refused: {line}" for line in outcome.faults]
