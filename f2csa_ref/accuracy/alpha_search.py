@@ -98,11 +98,11 @@ class Search:
         best = min(self.tries, key=lambda one: one.value)
         return best, best.why_not or (self._floor(best) if alpha == FLOOR else alpha)
 
-    def following(self, found: Try) -> float:
+    def following(self, attempt: Try) -> float:
         """Where to begin at a point nearby."""
-        if not 0 < found.value < math.inf:
-            return found.alpha
-        return min(max(found.alpha * min(max(self._factor(found, 2.0), 0.5), 2.0), SMALLEST), self.largest)
+        if not 0 < attempt.value < math.inf:
+            return attempt.alpha
+        return min(max(attempt.alpha * min(max(self._factor(attempt, 2.0), 0.5), 2.0), SMALLEST), self.largest)
 
     def _tried(self, alpha: float, tol: float) -> Try:
         call, lower = self.call, self.lower

@@ -80,13 +80,13 @@ class KinkEstimate:
     noise: float = 0.0
 
 
-def hull_distance(made: KinkEstimate, pair: Pair, assumed: Assumed, *, factorise: bool) -> HullDistance | None:
+def hull_distance(estimate: KinkEstimate, pair: Pair, assumed: Assumed, *, factorise: bool) -> HullDistance | None:
     """The statement for rows that ``pair`` leaves undecided and, with second derivatives, for weights in (0, 1).
 
     ``None`` where there are no such rows, or only the latter and nobody asked; these are left out where with them there
     would be no statement.
     """
-    L, undecided = made.L, set(pair.undecided)
+    L, undecided = estimate.L, set(pair.undecided)
     blends = factorise and (assumed.blends or bool(undecided))
     blended = set(np.flatnonzero((L.rho > 0) & (L.rho < 1)).tolist()) - undecided if blends else set()
     if not undecided and not blended:
@@ -99,7 +99,7 @@ def hull_distance(made: KinkEstimate, pair: Pair, assumed: Assumed, *, factorise
     if isinstance(adjoining, HullDistance):
         return adjoining
     rows, family = adjoining
-    hull = (_with_maps if factorise else _by_gradients)(made, family, assumed)
+    hull = (_with_maps if factorise else _by_gradients)(estimate, family, assumed)
     counts = {"factorisations": len(family)} if factorise else {"grad_y_g": len(family)}
     return replace(hull, rows=rows, pieces=tuple(family), counts=counts)
 

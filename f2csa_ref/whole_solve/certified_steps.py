@@ -42,16 +42,16 @@ class StepErrors:
     stated: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, made: AccurateAnswer) -> StepErrors:
+    def of(cls, answer: AccurateAnswer) -> StepErrors:
         """Of one step."""
-        c = made.certificate
+        c = answer.certificate
         near = c.hull.distance if c.hull is not None and c.hull.applies and not c.applies else None
         # Reasons are counted without the rows that they name.
-        why_not = {} if made.met else {re.sub(r"rows [\d, ]+", "rows ", made.why_not): 1}
+        why_not = {} if answer.met else {re.sub(r"rows [\d, ]+", "rows ", answer.why_not): 1}
         return cls(
-            1, int(made.met), int(not c.applies), c.bound if c.applies else None, near, why_not,
-            (made.alpha, made.alpha), (made.N_g, made.N_g), made.attempts,
-            dict(made.certificate_counts), c.noise.radius > 0, c.estimated, c.stated,
+            1, int(answer.met), int(not c.applies), c.bound if c.applies else None, near, why_not,
+            (answer.alpha, answer.alpha), (answer.N_g, answer.N_g), answer.attempts,
+            dict(answer.certificate_counts), c.noise.radius > 0, c.estimated, c.stated,
         )  # fmt: skip
 
     def __add__(self, other: StepErrors) -> StepErrors:

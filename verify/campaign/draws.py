@@ -48,17 +48,17 @@ def drawn_tasks(claims: Sequence[str], readings: Sequence[str], profile: Profile
     ]
 
 
-def how_many(asked: int | None, profile: Profile, instances: Sequence[str]) -> int:
+def how_many(draws: int | None, profile: Profile, instances: Sequence[str]) -> int:
     """Draws of each family that a run asks about: none where it names its instances.
 
     Raises:
         InvalidInputError: If the number is out of range, or given together with instances.
     """
-    if asked is not None and not 0 <= asked <= MOST:
-        raise InvalidInputError("draws", f"must be >= 0 and at most {MOST}", asked)
-    if asked and instances:
+    if draws is not None and not 0 <= draws <= MOST:
+        raise InvalidInputError("draws", f"must be >= 0 and at most {MOST}", draws)
+    if draws and instances:
         raise InvalidInputError("draws", "must not be given together with instances: name drawn:FAMILY:SEED there")
-    return (profile.draws if asked is None else asked) if not instances else 0
+    return (profile.draws if draws is None else draws) if not instances else 0
 
 
 @dataclass

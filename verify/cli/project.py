@@ -92,17 +92,17 @@ def settings(request: SettingsOptions) -> None:
     _print(lines)
 
 
-def lists_of(found: FoundSettings, xfails: Path | None = None, skips: Path | None = None) -> Lists:
+def lists_of(own_settings: FoundSettings, xfails: Path | None = None, skips: Path | None = None) -> Lists:
     """What is expected to fail and what is not asked: of the settings, which are of this subject, and of files.
 
     Raises:
         InvalidInputError: If a file is broken, or names what the settings name.
     """
-    held = found.settings
+    held = own_settings.settings
     failing = _joined(held.failing, ExpectedFailure, xfails, "--xfails-file")
     skipped = _joined(held.skipped, Skip, skips, "--skips-file")
-    template = "settings of {} are another subject's: none of them is used" if found.is_of_another else "settings of {}"
-    return Lists(failing, skipped, template.format(found.source) if found.source else "")
+    rest = " are another subject's: none of them is used" if own_settings.is_of_another else ""
+    return Lists(failing, skipped, f"settings of {own_settings.source}{rest}" if own_settings.source else "")
 
 
 def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: str) -> tuple[Kind, ...]:

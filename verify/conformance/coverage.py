@@ -45,9 +45,9 @@ class ShownCoverage:
         return self.places >= ENOUGH
 
 
-def coverage(asked: Iterable[Probe] | None = None) -> tuple[ShownCoverage, ...]:
+def coverage(questions: Iterable[Probe] | None = None) -> tuple[ShownCoverage, ...]:
     """Every term of every line against the probes that ask for this line alone; the built-in ones by default."""
-    given = probes() if asked is None else tuple(asked)
+    given = probes() if questions is None else tuple(questions)
     term_shares: dict[tuple[str, str], dict[str, float]] = {}
     for line, (asks, terms) in LINES.items():
         for probe in filter(asks, given):

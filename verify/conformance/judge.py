@@ -257,12 +257,13 @@ def _deviating(seen: Seen, findings: Sequence[StageFinding]) -> list[str]:
     return [*own, "hypergradient"] if seen.follow else [*own]
 
 
-def write(found: Conformance, out: Path) -> list[Path]:
+def write(conformance: Conformance, out: Path) -> list[Path]:
     """Write ``conform.json`` and the report's files into a folder."""
     _make(out)
-    text = json.dumps(found.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(conformance.content(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     written = write_files(out, {"conform.json": text})
-    return written if found.report is None else [*written, *found.report.with_letter(told(found)).write(out)]
+    report = conformance.report
+    return written if report is None else [*written, *report.with_letter(told(conformance)).write(out)]
 
 
 def _make(out: Path) -> None:

@@ -114,30 +114,32 @@ SHOWN = 6
 MARKS = {"agrees": "✓", "diverges": "✗", "undecided": "?", "fault": "!", "not offered": "-"}
 
 
-def letter(found: Conformance) -> Iterator[str]:
+def letter(conformance: Conformance) -> Iterator[str]:
     """Line by line."""
-    rest = "" if found.complete else " The run was interrupted: the claims after that are not judged."
-    rest = str(found.stopped) if found.stopped is not None else rest
-    rest = f" Stopped at {found.exited}, as -x asks: no claim after that is judged." if found.exited else rest
-    yield f"{found.subject}{_verdict(found)}.{rest}"
+    rest = "" if conformance.complete else " The run was interrupted: the claims after that are not judged."
+    rest = str(conformance.stopped) if conformance.stopped is not None else rest
+    if conformance.exited:
+        rest = f" Stopped at {conformance.exited}, as -x asks: no claim after that is judged."
+    yield f"{conformance.subject}{_verdict(conformance)}.{rest}"
     yield ""
-    for stage in found.stages:
+    for stage in conformance.stages:
         yield f"  {MARKS[stage.status]} {stage.stage:<18} {stage.sentence}"
     yield ""
-    yield from _diagnosis(found)
-    if found.error_split is not None:
-        yield from found.error_split.lines()
-    yield from _claims(found)
-    yield from (f"Note: {note}" for note in (*found.notes, *(found.trace.notes() if found.trace else ())))
-    for fault in found.faults[:SHOWN]:
+    yield from _diagnosis(conformance)
+    if conformance.error_split is not None:
+        yield from conformance.error_split.lines()
+    yield from _claims(conformance)
+    traced = conformance.trace.notes() if conformance.trace else ()
+    yield from (f"Note: {note}" for note in (*conformance.notes, *traced))
+    for fault in conformance.faults[:SHOWN]:
         yield f"Fault: {fault}"
-    if len(found.faults) > SHOWN:
-        yield f"… and {len(found.faults) - SHOWN} more faults."
-    if found.reproduction is not None:
+    if len(conformance.faults) > SHOWN:
+        yield f"… and {len(conformance.faults) - SHOWN} more faults."
+    if conformance.reproduction is not None:
         yield ""
-        yield f"{found.reproduction.sentence} Paste this to see it:"
+        yield f"{conformance.reproduction.sentence} Paste this to see it:"
         yield ""
-        yield from (f"    {line}" if line else "" for line in found.reproduction.code.rstrip().split("\n"))
+        yield from (f"    {line}" if line else "" for line in conformance.reproduction.code.rstrip().split("\n"))
 
 
 def _verdict(conformance: Conformance) -> str:

@@ -306,11 +306,11 @@ def _of_components(rows: Vector) -> dict[str, Statistic]:
     } | {"components": Statistic(joint, 1.0 / math.sqrt(R), "correlation of neighbouring components")}
 
 
-def held_to(found: Signature, law: Signature) -> dict[str, Statistic]:
+def held_to(signature: Signature, law: Signature) -> dict[str, Statistic]:
     """Statistics with errors of the law's size at most: one run far out must not excuse all others."""
     return {
         name: replace(one, error=min(one.error, WIDER * law[name].error)) if name in law else one
-        for name, one in found.items()
+        for name, one in signature.items()
     }
 
 

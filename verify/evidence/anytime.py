@@ -85,10 +85,10 @@ class VarianceBets:
         around = parts - parts.mean(axis=1, keepdims=True)
         self.units(np.einsum("ijk,ijk->i", around, around) / (UNIT - 1))
 
-    def units(self, found: Vector) -> None:
+    def units(self, variances: Vector) -> None:
         """Take in values >= 0 whose mean is the variance, shape (k,)."""
-        self.gains = self.gains + np.log1p(found[:, None] * self.bets).sum(axis=0)
-        self.count, self.total = self.count + len(found), self.total + float(found.sum())
+        self.gains = self.gains + np.log1p(variances[:, None] * self.bets).sum(axis=0)
+        self.count, self.total = self.count + len(variances), self.total + float(variances.sum())
 
     @property
     def mean(self) -> float:

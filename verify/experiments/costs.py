@@ -209,9 +209,9 @@ def least_effort(method: str, here: CostPlace) -> Effort:
     return enough[min(enough)] if enough else Effort(alphas[-1], RESIDUALS[-1])
 
 
-def relative_error(found: Vector, exact: Vector) -> float:
+def relative_error(estimate: Vector, exact: Vector) -> float:
     """‖found - exact‖ / ‖exact‖."""
-    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+    return float(np.linalg.norm(estimate - exact) / np.linalg.norm(exact))
 
 
 def place(d: int, condition: float, seed: int) -> CostPlace:

@@ -32,10 +32,10 @@ class Met(NamedTuple):
     seen: Callable[[str], Vector]
 
 
-def met_everywhere(found: Iterable[Met | None]) -> list[Met]:
+def met_everywhere(outcomes: Iterable[Met | None]) -> list[Met]:
     """Where an iteration meets all answers; empty from the first that it does not meet."""
     met: list[Met] = []
-    for one in found:
+    for one in outcomes:
         if one is None:
             return []
         met.append(one)

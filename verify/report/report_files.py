@@ -42,10 +42,10 @@ class Report(ReportData):
         """What the run has to say of its store, one line each; no part of what was found."""
         return self._notices
 
-    def after(self, kept: int, notices: Iterable[str]) -> Self:
+    def after(self, count: int, notices: Iterable[str]) -> Self:
         """The same, with what the run has to say of its store."""
         told = self.model_copy()
-        told._kept, told._notices = kept, tuple(notices)
+        told._kept, told._notices = count, tuple(notices)
         return told
 
     def write(self, out: str | Path) -> list[Path]:

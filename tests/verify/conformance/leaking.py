@@ -39,4 +39,6 @@ class Slow(ReferenceSubject):
 
 def seen_in_order(subject: Any, *names: str) -> Seen:
     """The lower level on these places, in this order."""
-    return look(StageCalls(subject), only=["lower_level"], asked=[lower_level_probe(place_of(name)) for name in names])
+    return look(
+        StageCalls(subject), only=["lower_level"], questions=[lower_level_probe(place_of(name)) for name in names]
+    )

@@ -98,14 +98,14 @@ class Comparison(FrozenData):
         return 3 if self.faults else 1 if self.findings else 0
 
 
-def compare(recorded: Baseline, found: Baseline, results: Sequence[Result] = ()) -> Comparison:
+def compare(recorded: Baseline, current: Baseline, results: Sequence[Result] = ()) -> Comparison:
     """Hold a run against a baseline, narrowed to what that run should have produced.
 
     The sentences of the run's results are quoted, and what a fault concerns is not compared.
     """
-    both = _Both(recorded, found, {result.key: result.sentence for result in results})
+    both = _Both(recorded, current, {result.key: result.sentence for result in results})
     faults = {result.key: f"{result.where}: {result.fault}" for result in results if result.fault is not None}
-    old, new = recorded.entries, found.entries
+    old, new = recorded.entries, current.entries
     changes = [change for key, entry in new.items() for change in both.changes(old.get(key), entry)]
     missing = [entry for key, entry in old.items() if key not in new and key not in faults]
     if both.rules.same_profile:

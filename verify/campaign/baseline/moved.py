@@ -26,7 +26,7 @@ _TITLES = {
 def render_comment(
     comparison: Comparison,
     recorded: Baseline,
-    found: Baseline | None,
+    current: Baseline | None,
     *,
     complete: bool = True,
     causes: Sequence[str] = (),
@@ -36,13 +36,13 @@ def render_comment(
     Args:
         comparison: How the two compare.
         recorded: The baseline.
-        found: The new run; ``None`` where it has no verdict.
+        current: The new run; ``None`` where it has no verdict.
         complete: Whether that run reached its end.
         causes: What the subject's stages compute where they are off, a line each.
     """
     worse = [change for change in comparison.changes if change.worse]
     better = [change for change in comparison.changes if not change.worse]
-    entries = (recorded.entries, {} if found is None else found.entries)
+    entries = (recorded.entries, {} if current is None else current.entries)
     compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
     lines = [MARK, f"**F2CSA claims: {_head(len(worse), len(better), len(comparison.faults))}** ({compared})"]
     if not complete:

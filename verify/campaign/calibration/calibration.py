@@ -103,9 +103,9 @@ def run_many(numbers: Sequence[int], *, seed: int, budget: float) -> list[tuple[
     return decisions
 
 
-def summarise(found: Iterable[tuple[list[bool], list[bool]]], budget: float) -> Calibration:
+def summarise(runs: Iterable[tuple[list[bool], list[bool]]], budget: float) -> Calibration:
     """Counts with their intervals."""
-    rows = list(found)
+    rows = list(runs)
     names = [kind.name for kind in kinds()]
     false, missed = (np.array([row[which] for row in rows]) for which in (0, 1))
 

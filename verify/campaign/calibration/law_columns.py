@@ -171,9 +171,9 @@ def run_laws(numbers: Sequence[int], *, seed: int, budget: float) -> list[list[J
     return table
 
 
-def summarise_laws(found: Iterable[list[Judged]], budget: float) -> tuple[LawAchieved, ...]:
+def summarise_laws(runs: Iterable[list[Judged]], budget: float) -> tuple[LawAchieved, ...]:
     """Counts, a law and decision each."""
-    rows = list(found)
+    rows = list(runs)
     achieved = []
     for i, (law, name, *_) in enumerate(rows[0] if rows else []):
         right, wrong = ([row[i][part] for row in rows if row[i][part] is not None] for part in (2, 3))

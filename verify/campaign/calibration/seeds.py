@@ -53,15 +53,15 @@ class Seeds(FrozenData):
     digest: str
 
     @classmethod
-    def of(cls, first: int, found: Sequence[Sequence[tuple[str, str]]]) -> Seeds:
+    def of(cls, first: int, verdicts: Sequence[Sequence[tuple[str, str]]]) -> Seeds:
         """From the verdicts of each seed, by key."""
         record = shipped_record()
         flips = tuple(
             Flip(seed=seed, key=key, verdict=verdict)
-            for seed, row in enumerate(found, first) for key, verdict in row if verdict != record.get(key)
+            for seed, row in enumerate(verdicts, first) for key, verdict in row if verdict != record.get(key)
         )  # fmt: skip
-        digest = _digest(enumerate(found, first))
-        return cls(first=first, seeds=len(found), results=len(tasks(first)), flips=flips, digest=digest)
+        digest = _digest(enumerate(verdicts, first))
+        return cls(first=first, seeds=len(verdicts), results=len(tasks(first)), flips=flips, digest=digest)
 
     @property
     def follows(self) -> bool:

@@ -86,10 +86,10 @@ def _row(same: Sequence[Result], seeded: Result, other: Result | None, share: Sh
     return RecheckRow(row.digest, row.pieces, row.how, derived, any_seed=sure)
 
 
-def write(made: Mapping[str, Mapping[str, Mapping[str, str]]], run: Report, path: Path) -> None:
+def write(by_profile: Mapping[str, Mapping[str, Mapping[str, str]]], run: Report, path: Path) -> None:
     """Write the record, a statement and reading a line."""
     blocks = []
-    for profile, held in made.items():
+    for profile, held in by_profile.items():
         lines = ",\n".join(f"   {json.dumps(named)}: {_compact(instances)}" for named, instances in held.items())
         blocks.append(f"  {json.dumps(profile)}: {{\n{lines}\n  }}")
     head = f' "seed": {run.seed},\n "environment": {_compact(run.environment)},\n "profiles": {{\n'

@@ -119,7 +119,7 @@ def estimate_split(case: Case) -> Measurement:
     return judged(case, estimate_and_error(), ("mean regret of ∇F", "of the estimates", "of their errors"))
 
 
-def judged(case: Case, found: Sequence[Parts], names: tuple[str, str, str]) -> Measurement:
+def judged(case: Case, sums: Sequence[Parts], names: tuple[str, str, str]) -> Measurement:
     """What the formula says of the sums; the values are those of the run with the largest first part."""
-    shown = max(found, key=lambda parts: abs(parts[1]))
-    return Measurement(brought(case, *found), dict(zip(names, map(float, shown), strict=True)))
+    shown = max(sums, key=lambda parts: abs(parts[1]))
+    return Measurement(brought(case, *sums), dict(zip(names, map(float, shown), strict=True)))

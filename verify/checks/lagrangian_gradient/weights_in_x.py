@@ -166,7 +166,7 @@ def product_rule(case: Case) -> Measurement:
     return added_up(maps, y, (one, other))
 
 
-def added_up(maps: Maps, y: Vector, found: Sequence[Vector]) -> Measurement:
+def added_up(maps: Maps, y: Vector, terms: Sequence[Vector]) -> Measurement:
     """The gradient of Δ_Q in (x, y) less the pieces."""
     values = PointValues(maps.problem)
 
@@ -176,9 +176,9 @@ def added_up(maps: Maps, y: Vector, found: Sequence[Vector]) -> Measurement:
 
     of_x = derivative(lambda x: weighed(x, y), maps.x, maps.step)
     of_y = derivative(lambda at: weighed(maps.x, at), y, maps.step)
-    total = tuple(sum(entries, Fraction(0)) for entries in zip(*found, strict=True))
+    total = tuple(sum(entries, Fraction(0)) for entries in zip(*terms, strict=True))
     nought = (Fraction(0),) * len(total)
-    shown: dict[str, float | str] = {f"piece {k}": _distance(part, nought) for k, part in enumerate(found, 1)}
+    shown: dict[str, float | str] = {f"piece {k}": _distance(part, nought) for k, part in enumerate(terms, 1)}
     off = _distance((*of_x, *of_y), total)
     return Measurement((compare("‖∇Δ_Q - its two pieces‖", off, "==", 0.0, rung="certified"),), shown)
 

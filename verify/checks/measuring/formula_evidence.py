@@ -129,7 +129,7 @@ def right_side(claim: str, case: Case, *observed: float, **numbers: float) -> fl
 
 def brought(
     case: Case,
-    *found: Sequence[Fraction | int | ExactReal],
+    *numbers: Sequence[Fraction | int | ExactReal],
     rung: Rung = "certified",
     context: Mapping[str, float | str] | None = None,
     **given: Fraction | int,
@@ -138,7 +138,7 @@ def brought(
 
     Args:
         case: Whose statement it is.
-        found: At each place the numbers that the formula observes, in the order in which it first names them.
+        *numbers: At each place the numbers that the formula observes, in the order in which it first names them.
         rung: What they are.
         context: Where they were found.
         given: Quantities of the table by name, where the case has no others.
@@ -160,7 +160,7 @@ def brought(
         exact = {name: v if isinstance(v, ExactReal) else ExactReal.of(Fraction(v)) for name, v in told.items()}
         return place.with_given(**exact)
 
-    places, relations = [there(values) for values in found], node.args if node.name == "and" else (node,)
+    places, relations = [there(values) for values in numbers], node.args if node.name == "and" else (node,)
     try:
         shown = [_at_the_worst(relation, places) for relation in relations]
     except NoValueError as error:
@@ -314,14 +314,14 @@ def _in_the_limit(node: Node, site: Site | Stated, choices: tuple[tuple[str, str
     return met, met or has_order(node) or not is_met(node, site, LARGEST, dict(choices))
 
 
-def premises_decided(case: Case, asked: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
+def premises_decided(case: Case, premises: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
     """Each premise that has a formula and a value here: whether it holds for all small alpha, or at some.
 
     One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0; where the
     statement is about each alpha, it is asked where the premise holds.
     """
     site, choices, bounds = premises_site_of(case), choices_of(case), _bounds(case)
-    for premise in asked.values():
+    for premise in premises.values():
         node = _predicate(case, premise)
         if node is None:
             continue

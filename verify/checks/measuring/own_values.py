@@ -87,9 +87,9 @@ def agreement(case: Case, ratios: dict[float, float], name: str) -> ComparisonEv
     return compared
 
 
-def roundings(found: Vector, exact: Vector, rounding: float) -> float:
+def roundings(computed: Vector, exact: Vector, rounding: float) -> float:
     """A difference in units of what counts as one rounding."""
-    return float(np.linalg.norm(found - exact)) / max(rounding, EPS**2)
+    return float(np.linalg.norm(computed - exact)) / max(rounding, EPS**2)
 
 
 def points_agree(case: Case, points: Sequence[Point], name: str) -> ComparisonEvidence:

@@ -65,14 +65,14 @@ def _ensured() -> dict[str, frozenset[str]]:
     return {family: draw(name)[1].strata | (strata_of_draw(name) & {"box"}) for family, name in firsts.items()}
 
 
-def require_asked(files: Collection[str], asked: Collection[str], claims: Sequence[str]) -> None:
+def require_asked(files: Collection[str], instances: Collection[str], claims: Sequence[str]) -> None:
     """Refuse a file of an instance that none of the statements chosen is asked about.
 
     Raises:
         InvalidInputError: On the first.
     """
     for name in files:
-        if name not in asked:
+        if name not in instances:
             who = claims[0] if len(claims) == 1 else "a statement chosen"
             like = ", ".join(kinds_of(find(name))) or "no drawn family"
             rule = f"must be of a kind that {who} is asked about without samples; it is like {like}"

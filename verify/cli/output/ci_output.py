@@ -62,17 +62,19 @@ class CiOutput:
             about = About(report.subject, report.profile, report.seed, report.exit_code, report.complete)
             self._tell(issues_of(report, _tree()), about)
 
-    def conformance(self, found: Conformance) -> None:
+    def conformance(self, conformance: Conformance) -> None:
         """Tell of an implementation that was judged, its stages included."""
         if self.wanted:
-            results = found.report.results if found.report is not None else ()
-            explained = [one for one in found.diagnoses if one.explanations or one.matches]
-            stages = {str(one.stage): _joined(explained, one.stage) for one in found.stages}
-            about = About(found.subject, found.profile, found.seed, found.exit_code, found.complete)
+            results = conformance.report.results if conformance.report is not None else ()
+            explained = [one for one in conformance.diagnoses if one.explanations or one.matches]
+            stages = {str(one.stage): _joined(explained, one.stage) for one in conformance.stages}
+            about = About(
+                conformance.subject, conformance.profile, conformance.seed, conformance.exit_code, conformance.complete
+            )
             lines: dict[str, list[tuple[SourceLine, str]]] = {}
-            for line in found.trace.lines if found.trace is not None else ():
+            for line in conformance.trace.lines if conformance.trace is not None else ():
                 lines.setdefault(line.stage, []).append((SourceLine(line.file, line.line), line.sentence))
-            self._tell(told(found.findings, found.faults, results, _tree(), stages, lines), about)
+            self._tell(told(conformance.findings, conformance.faults, results, _tree(), stages, lines), about)
 
     def _tell(self, issues: Sequence[Issue], about: About) -> None:
         if self.sarif is not None:

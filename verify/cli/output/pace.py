@@ -9,9 +9,9 @@ LEAST = 5
 """Fewest finished pieces that a pace is read off."""
 
 
-def to_go(made: int, left: int, seconds: float) -> float | None:
-    """Seconds that the rest takes if it costs what was made did; ``None`` where too little is made to say."""
-    return seconds * left / made if made >= LEAST and left > 0 else None
+def to_go(done: int, left: int, seconds: float) -> float | None:
+    """Seconds that the rest takes if it costs what was done did; ``None`` where too little is done to say."""
+    return seconds * left / done if done >= LEAST and left > 0 else None
 
 
 def spoken(seconds: float) -> str:

@@ -65,9 +65,9 @@ def _rigorous(enclosure: ErrorEnclosure, *, noisy: bool) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def show_certificate(said: dict[str, Any]) -> None:
+def show_certificate(certificate: dict[str, Any]) -> None:
     """The same as a table."""
-    console, proven = plain_console(), said["rigorous"]
+    console, proven = plain_console(), certificate["rigorous"]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("error", "at least", "at most", "standing"):
         table.add_column(heading, no_wrap=True)
@@ -75,23 +75,24 @@ def show_certificate(said: dict[str, Any]) -> None:
         table.add_row(
             "in balls", _outwards(proven["lower"], ROUND_FLOOR), _outwards(proven["upper"], ROUND_CEILING), "rigorous"
         )
-    if said["applies"]:
-        table.add_row("in doubles", "", _outwards(said["bound"], ROUND_CEILING), said["standing"])
-        for name, value in said["terms"].items():
+    if certificate["applies"]:
+        table.add_row("in doubles", "", _outwards(certificate["bound"], ROUND_CEILING), certificate["standing"])
+        for name, value in certificate["terms"].items():
             table.add_row(f"  {name}", "", f"{value:.3e}", "")
     console.print(table)
     if proven is not None and proven["applies"]:
         console.print(f"in balls: of {proven['of']}", markup=False)
-    if said["noise"]["level"] < 1:
-        console.print(f"noise: at level {said['noise']['level']:g} ({said['noise']['law']})", markup=False)
-    for why_not in (said["why_not"], "" if proven is None else proven["why_not"]):
+    noise = certificate["noise"]
+    if noise["level"] < 1:
+        console.print(f"noise: at level {noise['level']:g} ({noise['law']})", markup=False)
+    for why_not in (certificate["why_not"], "" if proven is None else proven["why_not"]):
         if why_not:
             console.print(f"no bound: {why_not}", markup=False)
-    if said["hull"] is not None:
-        console.print(_hull_line(said["hull"]), markup=False)
+    if certificate["hull"] is not None:
+        console.print(_hull_line(certificate["hull"]), markup=False)
     for what in ("estimated", "stated"):
-        if said[what]:
-            console.print(f"constants {what}: {', '.join(said[what])}", markup=False)
+        if certificate[what]:
+            console.print(f"constants {what}: {', '.join(certificate[what])}", markup=False)
 
 
 def _hull_line(hull: dict[str, Any]) -> str:

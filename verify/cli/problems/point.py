@@ -169,22 +169,22 @@ def goldstein(options: point_options.Goldstein) -> None:
         show_goldstein(bracket)
 
 
-def plain(found: GoldsteinDistance) -> dict[str, Any]:
+def plain(bounds: GoldsteinDistance) -> dict[str, Any]:
     """A distance as plain data, with what a reader may conclude from it."""
     notes = []
-    if not found.certified:
+    if not bounds.certified:
         notes.append(
             f"n > {MAX_CERTIFIED_DIMENSION}: the upper bound holds (a convex combination of gradients in the ball); "
             "the lower one is an estimate from the pieces of F that were found, not certified"
         )
     proof = {
-        "points": [[float(v) for v in point] for point in found.points],
-        "exact_points": [[str(v) for v in point] for point in found.points],
-        "gradients": [list(gradient) for gradient in found.gradients],
-        "weights": list(found.weights), "direction": list(found.direction),
+        "points": [[float(v) for v in point] for point in bounds.points],
+        "exact_points": [[str(v) for v in point] for point in bounds.points],
+        "gradients": [list(gradient) for gradient in bounds.gradients],
+        "weights": list(bounds.weights), "direction": list(bounds.direction),
     }  # fmt: skip
     return {
-        "lower": found.lower, "upper": found.upper, "certified": {"lower": found.certified, "upper": True},
-        "exact": None if found.exact is None else str(found.exact), "method": found.method, "cells": found.cells,
+        "lower": bounds.lower, "upper": bounds.upper, "certified": {"lower": bounds.certified, "upper": True},
+        "exact": None if bounds.exact is None else str(bounds.exact), "method": bounds.method, "cells": bounds.cells,
         "proof": proof, "notes": notes,
     }  # fmt: skip

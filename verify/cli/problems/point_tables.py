@@ -89,22 +89,22 @@ def _rows(
         table.add_row(f"  … {len(computed) - SHOWN} more", "", "", "")
 
 
-def show_goldstein(found: Mapping[str, Any]) -> None:
+def show_goldstein(bracket: Mapping[str, Any]) -> None:
     """Print a distance, its two bounds and the combination of gradients behind the upper one."""
     console = plain_console()
-    _lines(console, f"dist(0, ∂_δF(x)) at x = ({_listed(found['x'])}), radius δ = {found['radius']}")
+    _lines(console, f"dist(0, ∂_δF(x)) at x = ({_listed(bracket['x'])}), radius δ = {bracket['radius']}")
     table = _table("bound", "value", "standing")
-    if found["exact"] is not None and len(found["exact"]) <= LONGEST:
-        table.add_row("exactly", found["exact"], "proven, a rational")
+    if bracket["exact"] is not None and len(bracket["exact"]) <= LONGEST:
+        table.add_row("exactly", bracket["exact"], "proven, a rational")
     proven = {True: "proven", False: "an estimate"}
     for side in ("lower", "upper"):
         name = {"lower": "at least", "upper": "at most"}[side]
-        table.add_row(name, _outwards(found[side], side), proven[found["certified"][side]])
+        table.add_row(name, _outwards(bracket[side], side), proven[bracket["certified"][side]])
     console.print(table)
-    pieces = f"{found['cells']} piece{'s' * (found['cells'] != 1)} of F"
-    proof = found["proof"]
+    pieces = f"{bracket['cells']} piece{'s' * (bracket['cells'] != 1)} of F"
+    proof = bracket["proof"]
     how = {"interval": "exact on the line", "cells": "all pieces that meet the ball", "bundle": "pieces found"}
-    _lines(console, f"method: {found['method']} ({how[found['method']]}), {pieces}")
+    _lines(console, f"method: {bracket['method']} ({how[bracket['method']]}), {pieces}")
     if proof["weights"]:
         table = _table("weight", "point", "gradient there")
         points = proof["exact_points"] if all(map(_is_short, proof["exact_points"])) else proof["points"]
@@ -116,7 +116,7 @@ def show_goldstein(found: Mapping[str, Any]) -> None:
         console.print(table)
     if proof["direction"]:
         _lines(console, f"the lower bound is along ({_listed(proof['direction'])})")
-    for note in found["notes"]:
+    for note in bracket["notes"]:
         _lines(console, f"note: {note}")
 
 

@@ -70,23 +70,23 @@ def seconds_of(text: str, argument: str = "--for") -> float:
     return seconds
 
 
-def lines(found: SoakReport, seconds: float, file: str) -> Iterator[str]:
+def lines(report: SoakReport, seconds: float, file: str) -> Iterator[str]:
     """What a soak came to, in words."""
-    for finding in found.findings:
+    for finding in report.findings:
         yield from _told(finding)
-    whole = "" if found.complete else " at most: it ended before all were asked about"
-    families = counted(len(found.verdicts), "family", "families")
-    problems = f"{counted(found.draws, 'problem')} of each of {families}{whole}"
-    yield f"{problems}; {found.results:,} result{'' if found.results == 1 else 's'} of {found.subject}"
+    whole = "" if report.complete else " at most: it ended before all were asked about"
+    families = counted(len(report.verdicts), "family", "families")
+    problems = f"{counted(report.draws, 'problem')} of each of {families}{whole}"
+    yield f"{problems}; {report.results:,} result{'' if report.results == 1 else 's'} of {report.subject}"
     totals: dict[str, int] = {}
-    for counts in found.verdicts.values():
+    for counts in report.verdicts.values():
         for verdict, count in counts.items():
             totals[verdict] = totals.get(verdict, 0) + count
     yield ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(totals.items()))
-    if not found.results:
+    if not report.results:
         yield "nothing was asked: no success"
-    elif found.findings:
-        yield f"{counted(len(found.findings), 'finding')}, each with the command that repeats it"
+    elif report.findings:
+        yield f"{counted(len(report.findings), 'finding')}, each with the command that repeats it"
     else:
         yield "no fault, and no refutation that the record does not have"
     yield f"{seconds:.0f} s; {file}"

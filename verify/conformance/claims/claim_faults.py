@@ -11,15 +11,15 @@ from verify.report.rows.asked_and_held import Coverage
 from verify.subjects.loading import offered
 
 
-def faults_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
+def faults_of(request: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
     """Faults of the claims' runs, processes that differ, and claims asked for in vain where no stage deviates."""
-    vain = () if _deviates(findings) else _unasked(asked, findings, report)
-    return [*_claim_faults(report), *_wavering(asked, report), *vain]
+    vain = () if _deviates(findings) else _unasked(request, findings, report)
+    return [*_claim_faults(report), *_wavering(request, report), *vain]
 
 
-def notes_of(asked: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
+def notes_of(request: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> list[str]:
     """Claims asked for in vain where a stage deviates, which is what was found then."""
-    return [f"{line[:1].upper()}{line[1:]}." for line in _unasked(asked, findings, report) if _deviates(findings)]
+    return [f"{line[:1].upper()}{line[1:]}." for line in _unasked(request, findings, report) if _deviates(findings)]
 
 
 def _deviates(findings: Sequence[StageFinding]) -> bool:

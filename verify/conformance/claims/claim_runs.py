@@ -123,48 +123,48 @@ class JudgedClaims:
             self.clock.check()
 
 
-def run_claims(asked: JudgedClaims, ignored: Sequence[str], *, silent: bool = False) -> Report:
+def run_claims(request: JudgedClaims, ignored: Sequence[str], *, silent: bool = False) -> Report:
     """Run the repaired claims on a subject; checks that ask for a choice it ignores are left out.
 
     One that is ``silent``, refusing every call of every stage, is asked here: to start workers, each with a subject of
     its own, takes far longer than to be refused.
     """
     run = partial(
-        campaign.run, asked.claims, readings=["repaired"], profile=asked.profile, seed=asked.seed,
-        until=_fails if asked.exitfirst else None,
+        campaign.run, request.claims, readings=["repaired"], profile=request.profile, seed=request.seed,
+        until=_fails if request.exitfirst else None,
     )  # fmt: skip
-    if needs_pacing(asked.subject):
-        paced = Paced(asked.subject, asked.name, asked.estimates, asked.clock)
-        sampled, outer = _which_are_counted(asked)
+    if needs_pacing(request.subject):
+        paced = Paced(request.subject, request.name, request.estimates, request.clock)
+        sampled, outer = _which_are_counted(request)
 
         def start(done: int, total: int = 0, what: str = "") -> None:
             paced.estimates.start(sum(sampled[done:]))
             paced.steps.start(sum(outer[done:]))
             if done:
-                asked.told(done, total, what)
+                request.told(done, total, what)
 
         start(0)
         report = run(subject=paced, progress=start)
-    elif asked.loadable and asked.jobs > 1 and (asked.in_process or not silent):
+    elif request.loadable and request.jobs > 1 and (request.in_process or not silent):
         report = run(
-            subject=asked.name, jobs=asked.jobs, progress=asked.told, watch=asked.clock.check,
-            time_limit=asked.time_limit, in_process=asked.in_process,
+            subject=request.name, jobs=request.jobs, progress=request.told, watch=request.clock.check,
+            time_limit=request.time_limit, in_process=request.in_process,
         )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
-        report = run(subject=Timed(asked.subject, asked.name, asked.clock), progress=asked.told)
-    if silent and (stages := offered(asked.subject)):
+        report = run(subject=Timed(request.subject, request.name, request.clock), progress=request.told)
+    if silent and (stages := offered(request.subject)):
         # As workers would have said.
         report = report.model_copy(update={"environment": report.environment | {"subject offers": stages}})
-    return _put_right(report, asked, ignored)
+    return _put_right(report, request, ignored)
 
 
-def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
+def left_out(request: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
     """What the subject could be asked about and the profile leaves out: a sentence for each reason."""
-    profile, chosen = find_profile(asked.profile), set(selected(asked.claims))
+    profile, chosen = find_profile(request.profile), set(selected(request.claims))
     names = [
         full_id for full_id, check in checks().items()
-        if full_id in chosen and profile.leaves_out(full_id, asked.claims)
+        if full_id in chosen and profile.leaves_out(full_id, request.claims)
         and find_claim(full_id).about == "subject" and all(map(stages.offers, check.needs))
     ]  # fmt: skip
     laws, names = [name for name in names if name in OTHER_LAWS], [name for name in names if name not in OTHER_LAWS]
@@ -180,9 +180,9 @@ def left_out(asked: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
 _LEFT_OUT = "Left out, for {}: {}. --profile ci judges that; so does naming it."
 
 
-def without_claims(asked: JudgedClaims) -> Report:
+def without_claims(request: JudgedClaims) -> Report:
     """The report of a run that judges none."""
-    return Report(environment=campaign.environment(), seed=asked.seed, profile=asked.profile, subject=asked.name,
+    return Report(environment=campaign.environment(), seed=request.seed, profile=request.profile, subject=request.name,
                   results=(), summary=())  # fmt: skip
 
 

@@ -95,9 +95,9 @@ class ErrorSplit(FrozenData):
         yield ""
 
 
-def power_of_alpha(found: float) -> str:
+def power_of_alpha(exponent: float) -> str:
     """A power of alpha, to a tenth."""
-    return power("α", int(found)) if found == int(found) else f"α^{found:g}"
+    return power("α", int(exponent)) if exponent == int(exponent) else f"α^{exponent:g}"
 
 
 def _share(share: float | None) -> str:

@@ -69,15 +69,16 @@ def look(
     *,
     extra: Sequence[Probe] = (),
     only: Sequence[Stage] = get_args(Stage),
-    asked: Sequence[Probe] | None = None,
+    questions: Sequence[Probe] | None = None,
 ) -> Seen:
-    """Compare all offered stages; ``extra`` probes are asked after the built-in ones, ``asked`` ones instead of these.
+    """Compare all offered stages; ``extra`` probes are asked after the built-in ones, ``questions`` instead of these.
 
     After an interrupt, and where the time is up, what was seen so far is kept and nothing more is asked.
     """
-    seen, asked = Seen(stages), (*(probes() if asked is None else asked), *extra)
+    seen, questions = Seen(stages), (*(probes() if questions is None else questions), *extra)
     looks: dict[Stage, Callable[[Seen], StageFinding]] = {
-        stage: partial(_probed, stage, _spread([probe for probe in asked if probe.stage == stage])) for stage in PROBED
+        stage: partial(_probed, stage, _spread([probe for probe in questions if probe.stage == stage]))
+        for stage in PROBED
     }
     looks |= {"samples": _sampled, "runs": _run, "optimise": _optimised}
     for stage, find in looks.items():
@@ -114,14 +115,14 @@ def _spread(unordered: list[Probe]) -> list[Probe]:
     return [p for start in range(0, longest, CHUNK) for kind in kinds.values() for p in kind[start : start + CHUNK]]
 
 
-def ask(stages: StageCalls, asked: Iterable[Probe]) -> Asked:
+def ask(stages: StageCalls, questions: Iterable[Probe]) -> Asked:
     """Ask until nothing comes back, or until an interrupt.
 
     As long as nothing is answered, what has a kind and a problem that were both refused is put off, for good if nothing
     ever is: a subject may be slow to refuse.
     """
     replies, refused, put_off = Asked(), set[object](), list[Probe]()
-    queue = deque(probe for probe in asked if stages.use_draws or not probe.needs_draws)
+    queue = deque(probe for probe in questions if stages.use_draws or not probe.needs_draws)
     while queue:
         probe = queue.popleft()
         if not replies.answers and {probe.given, id(probe.problem)} <= refused:

@@ -92,9 +92,9 @@ class Asking:
             widened(probe, accuracy) for probe in (*own.probes, *built_in, *(extra if self.is_repaired else ()))
         ]
         if self.is_repaired:
-            return look(stages, asked=questions)
+            return look(stages, questions=questions)
         every: tuple[Stage, ...] = get_args(Stage)
-        seen = look(stages, asked=questions,
+        seen = look(stages, questions=questions,
                     only=[stage for stage in every if stage not in ("samples", *ELSEWHERE)])  # fmt: skip
         if not seen.ended:
             seen.findings.append(self._sampled(seen))
@@ -137,13 +137,13 @@ class Asking:
         return trace(subject, seen, declared) if say is None else trace(subject, seen, declared, say)
 
     def keep(
-        self, seen: Seen, subject: str, load: str, made: Mapping[Stage | None, Reproduction | None]
+        self, seen: Seen, subject: str, load: str, known: Mapping[Stage | None, Reproduction | None]
     ) -> tuple[str, ...]:
-        """Write each deviation as a test; ``made`` are cases that are there already. Returns a note each."""
+        """Write each deviation as a test; ``known`` are cases that are there already. Returns a note each."""
         if self.cases is None:
             return ()
         stages = failing(seen)
-        repros = {stage: made[stage] if stage in made else reproduce_stage(seen, stage, load) for stage in stages}
+        repros = {stage: known[stage] if stage in known else reproduce_stage(seen, stage, load) for stage in stages}
         written = saved_cases.save(self.cases, subject, {k: case for k, case in repros.items() if case is not None})
         return tuple(f"Kept as a test: {file}" for file in written)
 

@@ -23,9 +23,9 @@ UNTOUCHED = ("lower_level", "activation")
 """Stages whose right answers no reading changes."""
 
 
-def under(reading: Reading, asked: Iterable[Probe]) -> Iterator[Probe]:
+def under(reading: Reading, probes: Iterable[Probe]) -> Iterator[Probe]:
     """Each probe with what must come out under a reading; left out are those that have no answer under it."""
-    for probe in asked:
+    for probe in probes:
         try:
             counterpart = _under(reading, probe)
         except InvalidInputError:

@@ -9,20 +9,22 @@ from verify.conformance.trace.model import Trace
 from verify.report.rows.letter import Letter, StageTold, WrongTold
 
 
-def told(found: Conformance) -> Letter:
+def told(conformance: Conformance) -> Letter:
     """Stages, what each that is off computes instead, and the smallest instance that shows it."""
     stages = tuple(
         StageTold(
             stage=one.stage, status=one.status, sentence=one.sentence, compared=one.compared, diverging=one.diverging
         )
-        for one in found.stages
+        for one in conformance.stages
     )
-    smallest = found.reproduction
+    smallest = conformance.reproduction
     return Letter(
-        stages=stages, first=found.first or "", wrong=tuple(_wrong(one, found.trace) for one in found.diagnoses),
-        error=(found.error_split.sentence,) if found.error_split is not None else (),
+        stages=stages, first=conformance.first or "",
+        wrong=tuple(_wrong(one, conformance.trace) for one in conformance.diagnoses),
+        error=(conformance.error_split.sentence,) if conformance.error_split is not None else (),
         smallest=smallest.sentence if smallest else "", code=smallest.code if smallest else "",
-        is_whole=found.complete, notes=(*found.notes, *(found.trace.notes() if found.trace else ())),
+        is_whole=conformance.complete,
+        notes=(*conformance.notes, *(conformance.trace.notes() if conformance.trace else ())),
     )  # fmt: skip
 
 

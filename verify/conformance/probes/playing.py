@@ -93,13 +93,13 @@ def answers(vector: TestVector, stages: StageCalls) -> dict[str, Vector]:
     return blocks
 
 
-def misses(vector: TestVector, found: Mapping[str, Vector]) -> tuple[Miss, ...]:
+def misses(vector: TestVector, blocks: Mapping[str, Vector]) -> tuple[Miss, ...]:
     """Which of the answers given miss what is expected; blocks not answered are not asked for.
 
     The rule, entry by entry: ``|computed - value| <= tolerance``.
     """
     missed = []
-    for block, computed in sorted(found.items()):
+    for block, computed in sorted(blocks.items()):
         wanted = vector.expected.get(block)
         if wanted is None:
             continue

@@ -66,10 +66,10 @@ class TraceRequest:
 class Worker:
     """Loads the subject rewritten, and looks stage by stage."""
 
-    def __init__(self, asked: TraceRequest, tell: Callable[[str, Any], None]) -> None:
-        self.asked, self.tell = asked, tell
+    def __init__(self, request: TraceRequest, tell: Callable[[str, Any], None]) -> None:
+        self.asked, self.tell = request, tell
         self.watch = ValueWatch()
-        self.until = time.monotonic() + asked.seconds
+        self.until = time.monotonic() + request.seconds
 
     def work(self) -> None:
         """Say what is found as it is found."""

@@ -39,9 +39,9 @@ MUCH_LONGER = 64
 """The same for noise of a wider class."""
 
 
-def is_decided(found: ComparisonEvidence) -> bool:
+def is_decided(comparison: ComparisonEvidence) -> bool:
     """Whether it refutes, or supports with the power that is wanted."""
-    return found.broken is None and (found.powered or not found.holds)
+    return comparison.broken is None and (comparison.powered or not comparison.holds)
 
 
 def class_of(share: Share, *, light: bool) -> NoiseClass:

@@ -90,11 +90,11 @@ class CoqRun:
             return f"{name}.v does not compile: {_last_words(done)}"
         return "" if (self.place / f"{name}.vo").exists() else f"coqc ends well and has not compiled {name}.v"
 
-    def ask(self, asked: Sequence[str], groups: Sequence[Sequence[str]]) -> CoqAnswer | str:
+    def ask(self, theorems: Sequence[str], groups: Sequence[Sequence[str]]) -> CoqAnswer | str:
         """Statements, definitions and axioms as Coq prints them; where it does not answer, that in a line."""
         definitions = [name for file in self.files for name in self.sources[file].definitions]
         mark = f"@@ {secrets.token_hex(8)} "
-        questions = {("statement", name): f"Check @f2csa.{name}." for name in asked}
+        questions = {("statement", name): f"Check @f2csa.{name}." for name in theorems}
         questions |= {("definition", name): f"Print f2csa.{name}." for name in definitions}
         lines = [f"From f2csa Require {' '.join(self.files)}.", *HEAD]
         for (kind, name), question in questions.items():
@@ -124,7 +124,7 @@ class CoqRun:
         if silent := [key for key in wanted if not answers.get(key)]:
             return f"coqc ends well and says nothing of the {silent[0]}"
         return CoqAnswer(
-            {name: (answers[f"statement {name}"], answers[f"explicit-statement {name}"]) for name in asked},
+            {name: (answers[f"statement {name}"], answers[f"explicit-statement {name}"]) for name in theorems},
             {name: (answers[f"definition {name}"], answers[f"explicit-definition {name}"]) for name in definitions},
             tuple(axioms_in(parts[f"axioms {number}"]) for number in range(len(groups))),
             frozenset(key.split()[1] for key in parts if key.startswith("data ")),

@@ -150,32 +150,32 @@ def _side(
     )  # fmt: skip
 
 
-def corrections_json(found: ReportedCorrections) -> dict[str, Any]:
+def corrections_json(reported: ReportedCorrections) -> dict[str, Any]:
     """Plain data: the run, what is established and what is not."""
     return {
-        "run": found.run,
-        "corrections": [asdict(one) for one in found.established],
-        "not_established": [asdict(one) for one in found.others],
+        "run": reported.run,
+        "corrections": [asdict(one) for one in reported.established],
+        "not_established": [asdict(one) for one in reported.others],
     }
 
 
-def corrections_markdown(found: ReportedCorrections) -> str:
+def corrections_markdown(reported: ReportedCorrections) -> str:
     """The corrected statements as a diff, then what is not established."""
     lines = [
         "# Corrected statements",
         "",
-        f"{len(found.established)} of {len(found.statements)} statements with a repaired text: the literal one "
-        f"fails and the repaired one holds ({found.run}).",
+        f"{len(reported.established)} of {len(reported.statements)} statements with a repaired text: the literal one "
+        f"fails and the repaired one holds ({reported.run}).",
     ]
-    for one in found.established:
+    for one in reported.established:
         lines += ["", f"## {one.id}: {one.title}", "", one.place + _line(one), "", "```diff"]
         lines += [*_marked("-", "as written", one.as_written), *_marked("+", "repaired", one.repaired), "```", ""]
         lines += [_evidence("as written", one.as_written), _evidence("repaired", one.repaired)]
         lines += [f"* as its words allow: {one.as_its_words_allow}."] if one.as_its_words_allow else []
         lines += [f"* smallest repair: {one.repaired_by}."] if one.repaired_by else []
-    if found.others:
+    if reported.others:
         lines += ["", "## Not established", ""]
-        for one in found.others:
+        for one in reported.others:
             sides = (("as written", one.as_written), ("repaired", one.repaired))
             outcomes = "; ".join(f"{name} {_word(side)}" for name, side in sides)
             lines.append(f"* {one.id}{_line(one)}: {outcomes}. `{next_command(one)}`")

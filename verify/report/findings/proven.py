@@ -55,15 +55,15 @@ class FirmOrder:
     how: str
 
 
-def firm_order(found: ReadingOutline) -> FirmOrder | None:
+def firm_order(outcome: ReadingOutline) -> FirmOrder | None:
     """The order that a repaired statement asserts, where it holds in the run and a theorem or a derivation gives it."""
-    statement = found.statement
-    if found.reading != "repaired" or found.status != Verdict.SUPPORTED or statement is None:
+    statement = outcome.statement
+    if outcome.reading != "repaired" or outcome.status != Verdict.SUPPORTED or statement is None:
         return None
     bound = statement.repaired.bound
     if not bound.exponents or bound.tag == "equality":
         return None
-    how = grade(found.claim) if grade(found.claim) == PROVEN else DERIVED if _derived().get(found.claim) else ""
+    how = grade(outcome.claim) if grade(outcome.claim) == PROVEN else DERIVED if _derived().get(outcome.claim) else ""
     return FirmOrder(wording.bound(bound), how) if how else None
 
 

@@ -105,19 +105,19 @@ class SiteFrame:
     def _by_command(self) -> Mapping[str, Result]:
         return {result.reproduce: result for result in self.report.results if result.reproduce}
 
-    def deciding(self, found: ReadingOutline) -> Result | None:
+    def deciding(self, reading: ReadingOutline) -> Result | None:
         """The result that decides a statement under a reading: its own, or that of a part it falls with."""
-        own = found.results[0] if found.results else None
-        if not found.reproduce or (own is not None and own.reproduce == found.reproduce):
+        own = reading.results[0] if reading.results else None
+        if not reading.reproduce or (own is not None and own.reproduce == reading.reproduce):
             return own
-        return self._by_command.get(found.reproduce, own)
+        return self._by_command.get(reading.reproduce, own)
 
-    def number(self, found: ReadingOutline) -> CellNumber:
+    def number(self, reading: ReadingOutline) -> CellNumber:
         """What a cell shows of a statement under a reading."""
         known: dict[str, CellNumber] = self._memory.setdefault("numbers", {})
-        if found.anchor not in known:
-            known[found.anchor] = self._with_theorems(found, numbers.number_of(found, self.deciding(found)))
-        return known[found.anchor]
+        if reading.anchor not in known:
+            known[reading.anchor] = self._with_theorems(reading, numbers.number_of(reading, self.deciding(reading)))
+        return known[reading.anchor]
 
     def _with_theorems(self, reading: ReadingOutline, number: CellNumber) -> CellNumber:
         """With what theorems say; of a report on the paper alone, as none of that is a program's."""

@@ -100,5 +100,5 @@ def send(message: Any) -> None:
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        if made := reply(line):
-            send(made)
+        if responses := reply(line):
+            send(responses)

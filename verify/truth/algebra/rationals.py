@@ -42,11 +42,11 @@ class Blocks(Generic[M]):
     b: M
 
     @classmethod
-    def of(cls, problem: Quadratic, made: Callable[[ExactArray], M]) -> Blocks[M]:
+    def of(cls, problem: Quadratic, matrix_of: Callable[[ExactArray], M]) -> Blocks[M]:
         """The blocks of a problem, each turned into a matrix."""
         f, g, rows = problem.f, problem.g, problem.constraints
         arrays = (f.xx, f.xy, f.yy, f.x, f.y, g.xy, g.yy, g.y, rows.A, rows.B, rows.b)
-        return cls(*(made(array) for array in arrays))
+        return cls(*(matrix_of(array) for array in arrays))
 
 
 RationalBlocks: TypeAlias = Blocks[fmpq_mat]

@@ -146,9 +146,9 @@ def ball_matrix(array: ExactArray) -> arb_mat:
     return arb_mat(matrix(array))
 
 
-def row_block(values: arb_mat, kept: Sequence[int]) -> arb_mat:
+def row_block(values: arb_mat, rows: Sequence[int]) -> arb_mat:
     """The given rows."""
-    return arb_mat(len(kept), values.ncols(), [values[i, j] for i in kept for j in range(values.ncols())])
+    return arb_mat(len(rows), values.ncols(), [values[i, j] for i in rows for j in range(values.ncols())])
 
 
 def stacked(top: arb_mat, bottom: arb_mat) -> arb_mat:

@@ -65,7 +65,7 @@ class ErrorEnclosure:
         return not self.undecided
 
 
-def enclose(problem: Quadratic, x: Sequence[Number], made: Estimated) -> ErrorEnclosure:
+def enclose(problem: Quadratic, x: Sequence[Number], estimate: Estimated) -> ErrorEnclosure:
     """Enclose the error of an estimate and its parts; m and p to a few hundred.
 
     Raises:
@@ -78,7 +78,7 @@ def enclose(problem: Quadratic, x: Sequence[Number], made: Estimated) -> ErrorEn
     if not lower.decided:
         return ErrorEnclosure(0.0, float("inf"), {}, lower.active, lower.undecided)
     with ctx.workprec(2 * PRECISION):
-        return _enclosed(problem, arb_mat(column(at)), made, lower)
+        return _enclosed(problem, arb_mat(column(at)), estimate, lower)
 
 
 def _enclosed(problem: Quadratic, x: arb_mat, answer: Estimated, lower: balls.BallLowerLevel) -> ErrorEnclosure:

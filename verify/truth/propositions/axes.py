@@ -17,14 +17,14 @@ ALPHA = Fraction(1, 10)
 """Where what is no order is evaluated."""
 
 
-def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), made: Iterable[str] = ()) -> set[str]:
+def axes(formula: Node, sites: Iterable[Site], premises: Iterable[Node] = (), stated: Iterable[str] = ()) -> set[str]:
     """The choices that change what is measured on one of these sites, where the premises admit it.
 
     Every value that the words allow, and the one that the choice is held at where a text does not make it, is held
-    against the others. Of the choices ``made`` all are literal, or all repaired; the rest is repaired.
+    against the others. Of the choices ``stated`` all are literal, or all repaired; the rest is repaired.
     """
     possible, sites, premises = choices_within(formula), list(sites), list(premises)
-    written = REPAIRED_CHOICES | {field: LITERAL_CHOICES[field] for field in made}
+    written = REPAIRED_CHOICES | {field: LITERAL_CHOICES[field] for field in stated}
     bases = [REPAIRED_CHOICES, written] if written != REPAIRED_CHOICES else [REPAIRED_CHOICES]
 
     def changes(field: str, site: Site, base: Mapping[str, str]) -> bool:

@@ -25,15 +25,15 @@ def row(place: TiedPlace) -> dict[str, Any]:
     return data | ({"changes": changes} if changes else {})
 
 
-def entry(tie: Tie, found: Found) -> dict[str, Any]:
+def entry(tie: Tie, hunt: Found) -> dict[str, Any]:
     """What is recorded of a search."""
-    tie = replace(tie, places=tuple(found.places))
+    tie = replace(tie, places=tuple(hunt.places))
     ratio = tie.largest_ratio
     told = {wrong.name: tie.told_by(wrong.tree) for wrong in mistypings(tie.tree)}
     return {
         "told": {name: place for name, place in told.items() if place is not None},
         "survivors": [name for name, place in told.items() if place is None],
-        "ratio": None if ratio is None else round(ratio, 6), "mistypings": found.mistypings, "tried": found.tried,
+        "ratio": None if ratio is None else round(ratio, 6), "mistypings": hunt.mistypings, "tried": hunt.tried,
     }  # fmt: skip
 
 

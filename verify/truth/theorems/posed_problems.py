@@ -127,9 +127,9 @@ def of_rows(rows: Sequence[Sequence[Any]]) -> Matrix:
     return tuple(tuple(rational(value) for value in row) for row in rows)
 
 
-def entries(found: Flint) -> Point:
+def entries(vector: Flint) -> Point:
     """The entries of a column of the suite's."""
-    return tuple(found.entries.entries())
+    return tuple(vector.entries.entries())
 
 
 def linear(matrix: Matrix, width: int) -> Callable[[Point], Point]:

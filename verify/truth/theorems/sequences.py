@@ -45,9 +45,9 @@ def orthogonal(draft: Draft) -> Values:
     }  # fmt: skip
 
 
-def listed(found: Values) -> Values:
+def listed(letters: Values) -> Values:
     """Sequences as functions of their index."""
-    return {name: (value.__getitem__ if isinstance(value, list) else value) for name, value in found.items()}
+    return {name: (value.__getitem__ if isinstance(value, list) else value) for name, value in letters.items()}
 
 
 def orthogonal_listed(draft: Draft) -> Values:

@@ -38,7 +38,7 @@ def as_written() -> list[Probe]:
 
 
 def findings(subject: Any, asked: list[Probe]) -> dict[str, str]:
-    seen = look(StageCalls(subject), only=["penalty_minimiser", "hypergradient"], asked=asked)
+    seen = look(StageCalls(subject), only=["penalty_minimiser", "hypergradient"], questions=asked)
     return {found.stage: found.status for found in seen.findings}
 
 
@@ -86,7 +86,7 @@ class RepairedTwice(BentSubject):
 )
 def test_what_is_computed_instead_is_told_beside_the_paper_as_written(subject: Any, stage: Any, words: str) -> None:
     asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == stage)))
-    seen = look(StageCalls(subject), only=[stage], asked=asked)
+    seen = look(StageCalls(subject), only=[stage], questions=asked)
     with asked_under(AS_WRITTEN):
         (blame,) = explain_all(seen.stages, seen)
         assert blame.stage == stage
@@ -100,7 +100,7 @@ def test_what_is_computed_instead_is_told_beside_the_paper_as_written(subject: A
 
 def test_what_is_right_is_blamed_for_nothing_beside_the_paper_as_written() -> None:
     asked = list(under(AS_WRITTEN, (probe for probe in probes() if probe.stage == "hypergradient")))[::4]
-    seen = look(StageCalls(ReferenceSubject()), only=["hypergradient"], asked=asked)
+    seen = look(StageCalls(ReferenceSubject()), only=["hypergradient"], questions=asked)
     with asked_under(AS_WRITTEN):
         assert explain_all(seen.stages, seen) == ()
 
@@ -126,7 +126,7 @@ def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
     asking = Asking(reading_name="as-written")
     notes = []
     for subject in (RepairedOnly(), by_id("drops-implicit-term"), ReferenceSubject()):
-        seen = look(StageCalls(subject), only=["hypergradient"], asked=as_written)
+        seen = look(StageCalls(subject), only=["hypergradient"], questions=as_written)
         notes.append([note for note in asking.notes(OwnProbes.of([]), seen) if "as the repaired reading does" in note])
     assert [len(found) for found in notes] == [1, 0, 0]
     assert notes[0][0].startswith("Its hypergradient answers as the repaired reading does (")

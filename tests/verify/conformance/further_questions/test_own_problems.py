@@ -39,13 +39,13 @@ def mine(x: tuple[int, ...] | None = (1,)) -> OwnProblem:
 
 def told(subject: Any, *problems: OwnProblem) -> tuple[str, ...]:
     own = OwnProbes.of(problems)
-    return own.told(look(StageCalls(subject), only=PROBED, asked=own.probes))
+    return own.told(look(StageCalls(subject), only=PROBED, questions=own.probes))
 
 
 @pytest.mark.parametrize("subject", [ReferenceSubject(), by_id("never-clips"), Independent()])
 def test_right_answers_agree_at_every_stage_that_is_offered(subject: Any) -> None:
     own = OwnProbes.of([mine()])
-    seen = look(StageCalls(subject), only=PROBED, asked=own.probes)
+    seen = look(StageCalls(subject), only=PROBED, questions=own.probes)
     assert {found.status for found in seen.findings} <= {"agrees", "not offered"}
     assert {probe.stage for probe in own.probes} == set(PROBED)
     (note,) = own.told(seen)
@@ -114,7 +114,7 @@ def test_a_point_is_drawn_where_zero_has_no_single_pair() -> None:
     rows = {"A": [[1], [2]], "B": [[1], [1]], "b": [0, 0]}
     crossing = parse_problem({"kind": "quadratic", "f": {"y": [1]}, "g": {"yy": [[1]]}, "constraints": rows})
     own = OwnProbes.of([OwnProblem("crossing", crossing)])
-    assert not own.told(look(StageCalls(ReferenceSubject()), only=PROBED, asked=own.probes))[0].startswith(
+    assert not own.told(look(StageCalls(ReferenceSubject()), only=PROBED, questions=own.probes))[0].startswith(
         "crossing, at x = (0)"
     )
     with pytest.raises(InvalidInputError, match=r"^crossing\.x: must be a point where the lower level has one pair"):

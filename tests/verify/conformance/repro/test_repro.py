@@ -145,7 +145,7 @@ def test_a_repro_shows_the_fault_and_not_the_error_that_the_subject_declares() -
         if probe.id in ("lower-level/toy1", "lower-level/box-rational")
     ]
     assert [probe.excess_of(stages) <= 1 for probe in asked] == [True, False]
-    made = reproduce(look(stages, only=["lower_level"], asked=asked), "your_subject")
+    made = reproduce(look(stages, only=["lower_level"], questions=asked), "your_subject")
     assert made is not None
     assert made.problem is not None
     assert len(made.problem["constraints"]["b"]) == 2  # with one row nothing is left but what it declares

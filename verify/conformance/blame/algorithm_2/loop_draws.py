@@ -52,10 +52,10 @@ class Shares:
     s: Vector
     known: Any
 
-    def rows(self, made: Vector) -> tuple[Vector, Vector]:
+    def rows(self, predicted: Vector) -> tuple[Vector, Vector]:
         """A prediction for s, NaN where there is none, beside s, where both are known."""
-        there = self.known & np.isfinite(made)
-        return made[there], self.s[there]
+        there = self.known & np.isfinite(predicted)
+        return predicted[there], self.s[there]
 
 
 def shares(one: RecordedLoop, line: LineEdit) -> Shares | None:

@@ -72,12 +72,12 @@ class HeldOutTrial:
     calls: int = 0
     kept_out: list[StageAnswer] = field(default_factory=list)
 
-    def ask(self, asked: Sequence[Probe]) -> list[StageAnswer]:
+    def ask(self, probes: Sequence[Probe]) -> list[StageAnswer]:
         """Ask some of the pool; they leave it."""
-        ids = {probe.id for probe in asked}
+        ids = {probe.id for probe in probes}
         self.pool = [probe for probe in self.pool if probe.id not in ids]
-        self.calls += len(asked)
-        answers = ask(self.stages, asked).answers
+        self.calls += len(probes)
+        answers = ask(self.stages, probes).answers
         self.answers += answers
         return answers
 
@@ -85,9 +85,9 @@ class HeldOutTrial:
         """Those that give every answer so far."""
         return [e for e in explanations if distance(e, self.answers, self.limits) <= 1]
 
-    def confirm(self, found: Sequence[E]) -> Blame | None:
+    def confirm(self, candidates: Sequence[E]) -> Blame | None:
         """Ask what was held out, and keep the explanations that foresaw it; ``None`` where none did."""
-        left = simplest(found, self.pool, self.limits)
+        left = simplest(candidates, self.pool, self.limits)
         if not left:
             return None
         held = self.ask(self._telling(left))
@@ -147,13 +147,13 @@ def _foresaw(explanation: Explanation, held: Sequence[StageAnswer], limits: Limi
     return len(answers) >= FEWEST and len(wrong) >= FEWEST_WRONG and distance(explanation, answers, limits) <= 1
 
 
-def simplest(found: Sequence[E], probes: Sequence[Probe], limits: Limits) -> list[E]:
+def simplest(candidates: Sequence[E], probes: Sequence[Probe], limits: Limits) -> list[E]:
     """Of explanations that answer every probe alike those with the fewest edits, simplest first.
 
     Those that answer alike to the last digits are one and the same in other words: the first of them stays.
     """
     explanations: list[E] = []
-    for e in sorted(found, key=lambda explanation: explanation.edits):
+    for e in sorted(candidates, key=lambda explanation: explanation.edits):
         alike = [k for k in explanations if all(_alike(k.answer(p), e.answer(p), limits(p)) for p in probes)]
         same = any(all(_alike(k.answer(p), e.answer(p), SAME + 0 * p.tolerance) for p in probes) for k in alike)
         if not same and all(k.edits == e.edits for k in alike):

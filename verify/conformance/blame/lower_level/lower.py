@@ -105,18 +105,18 @@ class LowerProgram:
             return None
         return pair
 
-    def changed(self, found: Pair | None, problem: Any, x: Vector) -> Pair | None:
+    def changed(self, pair: Pair | None, problem: Any, x: Vector) -> Pair | None:
         """What comes out of a pair that was found."""
         if not self.outputs:
-            return found
+            return pair
         program = self.program(problem.arrays, x)
         try:
             with np.errstate(all="ignore"):
                 for name, value in self.outputs:
-                    found = None if found is None else OUTPUTS[name].of(found, program, value)
+                    pair = None if pair is None else OUTPUTS[name].of(pair, program, value)
         except np.linalg.LinAlgError:
             return None
-        return found
+        return pair
 
     def answer(self, probe: Probe) -> Vector | None:
         """Its pair at a probe, y first; ``None`` where there is none."""

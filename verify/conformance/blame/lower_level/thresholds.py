@@ -31,9 +31,9 @@ TRIED = 100
 """Numbers that are tried between both ends where the plainest does not do."""
 
 
-def sharpened(found: Sequence[LowerProgram | ByParts], trial: HeldOutTrial) -> list[LowerProgram | ByParts]:
+def sharpened(explanations: Sequence[LowerProgram | ByParts], trial: HeldOutTrial) -> list[LowerProgram | ByParts]:
     """Explanations whose thresholds are the plainest numbers that further answers leave; those refuted are left out."""
-    return [told for one in found if (told := _sharpened(one, trial)) is not None]
+    return [told for one in explanations if (told := _sharpened(one, trial)) is not None]
 
 
 def _sharpened(program: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgram | ByParts | None:

@@ -273,14 +273,14 @@ def _endings() -> tuple[EarlyEnd, ...]:
     return tuple(EarlyEnd(kind, size) for kind, (_, sizes, _) in KINDS.items() for size in sizes)
 
 
-def stopped_after(asked: Sequence[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
+def stopped_after(programs: Sequence[tuple[QuadraticProgram, Alike]]) -> Iterator[tuple[str, float]]:
     """Forms with a number of steps, or with the number of a rule, that end where answers are.
 
-    ``asked`` are programs and whether a pair is the answer to them; the first is the one to be met with fewest steps.
+    ``programs`` come with whether a pair is the answer to them; the first is the one to be met with fewest steps.
     """
     for ending in _endings():
         with np.errstate(all="ignore"):
-            met = met_everywhere(_met(ending, program, alike) for program, alike in asked)
+            met = met_everywhere(_met(ending, program, alike) for program, alike in programs)
         if not met:
             continue
         step = same_step(met)

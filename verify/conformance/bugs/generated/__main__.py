@@ -96,14 +96,14 @@ def drawn(seed: int, singles: int, pairs: int) -> tuple[list[tuple[int, Mistake]
     return [*mistakes, *((number, draws((seed, 1, number), 2)[0]) for number in range(pairs))], left_out
 
 
-def measured(seed: int, found: Sequence[tuple[int, Mistake]], jobs: int) -> Iterator[NamingOutcome]:
+def measured(seed: int, mistakes: Sequence[tuple[int, Mistake]], jobs: int) -> Iterator[NamingOutcome]:
     """Every mistake's outcome, in order, whatever the number of processes."""
     task = partial(_task, seed)
     if jobs <= 1:
-        yield from map(task, found)
+        yield from map(task, mistakes)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(task, found, chunksize=4)
+        yield from pool.map(task, mistakes, chunksize=4)
 
 
 def _task(seed: int, numbered: tuple[int, Mistake]) -> NamingOutcome:

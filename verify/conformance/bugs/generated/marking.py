@@ -71,9 +71,9 @@ class Unheld:
         """The edits that may be told of a stage."""
         return tuple(i for i, e in enumerate(self.mistake.edits) if stage in (e.stage, *ALSO.get(e.procedure, ())))
 
-    def subject(self, kept: Kept) -> PlainMethod:
+    def subject(self, part: Kept) -> PlainMethod:
         """The subject with some of its edits; right without any."""
-        edits = tuple(self.mistake.edits[i] for i in kept)
+        edits = tuple(self.mistake.edits[i] for i in part)
         return self.mistake.model_copy(update={"edits": edits}).subject()
 
     def _made(self, what: str, part: Kept, make: Callable[[PlainMethod], Any]) -> Any:
@@ -81,24 +81,24 @@ class Unheld:
             self.made[what, part] = make(self.subject(part))
         return self.made[what, part]
 
-    def answers(self, kept: Kept) -> dict[str, Vector | None]:
+    def answers(self, part: Kept) -> dict[str, Vector | None]:
         """Answers by probe. All stages are asked, one after another: some answers depend on what came before."""
 
         def make(subject: PlainMethod) -> dict[str, Vector | None]:
             vectors = answered(subject, self.unseen.probes)
             return {probe.id: got for probe, got in zip(self.unseen.probes, vectors, strict=True)}
 
-        answers: dict[str, Vector | None] = self._made("answers", kept, make)
+        answers: dict[str, Vector | None] = self._made("answers", part, make)
         return answers
 
-    def runs(self, kept: Kept) -> tuple[outer.RecordedLoop, ...]:
+    def runs(self, part: Kept) -> tuple[outer.RecordedLoop, ...]:
         """Runs of Algorithm 2 with generators that no other look uses."""
-        runs: tuple[outer.RecordedLoop, ...] = self._made("runs", kept, unheld_runs)
+        runs: tuple[outer.RecordedLoop, ...] = self._made("runs", part, unheld_runs)
         return runs
 
-    def drawn(self, kept: Kept) -> tuple[tuple[DrawnSpot, ...], ...]:
+    def drawn(self, part: Kept) -> tuple[tuple[DrawnSpot, ...], ...]:
         """Estimates under noise of f, of g and of both, on spots of their own."""
-        drawn: tuple[tuple[DrawnSpot, ...], ...] = self._made("drawn", kept, unheld_draws)
+        drawn: tuple[tuple[DrawnSpot, ...], ...] = self._made("drawn", part, unheld_draws)
         return drawn
 
     def samples(self) -> random_stages.Signature:

@@ -50,19 +50,19 @@ def downstream(statement: str, claims: Mapping[str, Claim]) -> Downstream:
     return Downstream(statement, affected, tuple((a, b) for b in affected for a in above[b] if a in reached))
 
 
-def drawn(found: Downstream, node: str, site: SiteFrame) -> Markup:
+def drawn(graph: Downstream, node: str, site: SiteFrame) -> Markup:
     """The statement on top, its claim below, then what rests on it, each row resting on those above."""
-    depth = {found.claims[0]: 0}
-    for name in found.claims[1:]:
-        depth[name] = 1 + max(depth[a] for a, b in found.edges if b == name)
+    depth = {graph.claims[0]: 0}
+    for name in graph.claims[1:]:
+        depth[name] = 1 + max(depth[a] for a, b in graph.edges if b == name)
     rows: list[list[str]] = []
     for level in range(max(depth.values()) + 1):
-        names = [name for name in found.claims if depth[name] == level]
+        names = [name for name in graph.claims if depth[name] == level]
         rows += [names[i : i + _PER_ROW] for i in range(0, len(names), _PER_ROW)]
     place = {name: (2 + _ACROSS * i, 52 + _ROW * r) for r, row in enumerate(rows) for i, name in enumerate(row)}
     width, height = _BOX
     body = [f'<path class="e hit" d="M{2 + width / 2:g} 26V52"/>']
-    for a, b in found.edges:
+    for a, b in graph.edges:
         (x1, y1), (x2, y2) = place[a], place[b]
         x1, x2, y1 = x1 + width / 2, x2 + width / 2, y1 + height
         bend = (y2 - y1) * 0.55
@@ -73,7 +73,7 @@ def drawn(found: Downstream, node: str, site: SiteFrame) -> Markup:
         href = site.href(name)
         body.append(f'<a href="{href}">{box}</a>' if href else box)
     size = (2 * 2 + _ACROSS * _PER_ROW - (_ACROSS - width), 54 + _ROW * (len(rows) - 1) + height)
-    label = f"{node} breaks: " + ", ".join(SHORT.get(name, name) for name in found.claims)
+    label = f"{node} breaks: " + ", ".join(SHORT.get(name, name) for name in graph.claims)
     opening = Markup('<svg class="dep" viewBox="0 0 {:g} {:g}" role="group" aria-label="{}">').format(*size, label)
     return opening + Markup("".join(body) + "</svg>")  # ids and words of ours
 

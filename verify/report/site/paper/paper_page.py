@@ -169,15 +169,15 @@ class AnnotatedPaper:
             rows.append((step.number, own, own is None and step.number <= until))
         return rows
 
-    def tally(self, found: tuple[StandingAssertion, ...]) -> str:
+    def tally(self, assertions: tuple[StandingAssertion, ...]) -> str:
         """``4 assertions: 2 fail as written, 1 of them repaired, too``."""
-        words = wording.counted(len(found), "assertion")
-        written = [one for one in found if one.fails]
+        words = wording.counted(len(assertions), "assertion")
+        written = [one for one in assertions if one.fails]
         both = sum(one.repaired.fails for one in written)
         if written:
             words += f"; {wording.counted(len(written), 'fails', 'fail')} as written"
             words += f", {both} repaired, too" if both else ""
-        if some := sum(one.written.status == wording.MIXED for one in found):
+        if some := sum(one.written.status == wording.MIXED for one in assertions):
             words += f"; {wording.counted(some, 'holds', 'hold')} in some readings"
         return words
 

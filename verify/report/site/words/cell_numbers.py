@@ -153,15 +153,15 @@ def word(status: str) -> str:
     return WORDS.get(status) or (SHADES[status].word if status in SHADES else wording.word(status))
 
 
-def number_of(found: ReadingOutline, deciding: Result | None) -> CellNumber:
+def number_of(reading: ReadingOutline, deciding: Result | None) -> CellNumber:
     """The number of a statement under a reading, from the result that decides it."""
-    status = found.status or str(Verdict.NOT_APPLICABLE)
-    verdict = word(status) if found.status else "no summary"
-    note = "" if found.word == wording.word(status) or not found.status else found.word.replace("supported", "holds")
-    part = deciding.claim if deciding is not None and deciding.claim != found.claim else ""
-    claim = claimed(found, deciding)
-    base = CellNumber(status, verdict, escape(verdict), verdict, note, claimed=claim,
-                  claimed_html=wording.typeset(claim), result=deciding, part=part, is_mixed=found.is_mixed)  # fmt: skip
+    status = reading.status or str(Verdict.NOT_APPLICABLE)
+    verdict = word(status) if reading.status else "no summary"
+    note = reading.word.replace("supported", "holds") if reading.status and reading.word != wording.word(status) else ""
+    part = deciding.claim if deciding is not None and deciding.claim != reading.claim else ""
+    claim = claimed(reading, deciding)
+    base = CellNumber(status, verdict, escape(verdict), verdict, note, claimed=claim, result=deciding, part=part,
+                      claimed_html=wording.typeset(claim), is_mixed=reading.is_mixed)  # fmt: skip
     if deciding is None or deciding.measured is None or status not in (Verdict.SUPPORTED, Verdict.REFUTED):
         return base
     return measured(deciding, base)
@@ -260,7 +260,7 @@ def _is_extreme(comparison: ComparisonEvidence) -> bool:
     return size != 0 and not 1 / EXTREME < size < EXTREME and not size / FAR < near < size * FAR
 
 
-def claimed(found: ReadingOutline, deciding: Result | None) -> str:
+def claimed(reading: ReadingOutline, deciding: Result | None) -> str:
     """What was claimed: ``O(α)``, ``≤ 6 ± 0.2``, ``= 1``."""
     rate = _deciding_rate(deciding) if deciding is not None else None
     comparison = next(_comparisons(deciding), None) if deciding is not None and rate is None else None
@@ -268,9 +268,9 @@ def claimed(found: ReadingOutline, deciding: Result | None) -> str:
         relation = {"<=": "≤", ">=": "≥", "==": "="}[comparison.relation]
         slack = f" ± {wording.number(comparison.tolerance, 2)}" if _matters(comparison) else ""
         return f"{relation} {apart(comparison)[1]}{slack}"
-    own = deciding is None or deciding.claim == found.claim
-    if own and found.assertion is not None and found.assertion.bound.exponents:
-        return wording.bound(found.assertion.bound)
+    own = deciding is None or deciding.claim == reading.claim
+    if own and reading.assertion is not None and reading.assertion.bound.exponents:
+        return wording.bound(reading.assertion.bound)
     return spelt(deciding.claimed) if deciding is not None else ""
 
 

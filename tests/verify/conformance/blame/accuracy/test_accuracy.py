@@ -120,7 +120,7 @@ def test_an_accuracy_that_would_make_all_right_is_proposed_and_one_that_hides_a_
     value = float(said.split("accuracy = ")[1].split()[0])
     assert 1e-8 <= value <= 1e-5
     again = look(solving(coarse(lower, 1e-6), value), only=["lower_level"],
-                 asked=[widened(probe, DeclaredAccuracy(value, declared=True)) for probe in probes()])  # fmt: skip
+                 questions=[widened(probe, DeclaredAccuracy(value, declared=True)) for probe in probes()])  # fmt: skip
     assert again.first is None  # what it says is so
     assert proposed(lower) == ""
     assert proposed(coarse(lower, 1e-6), value) == ""
