@@ -43,14 +43,14 @@ class Try:
 
     alpha: float
     tol: float
-    made: Hypergradient
+    estimate: Hypergradient
     value: float
     why_not: str
 
     @property
     def rounded(self) -> bool:
         """Whether rounding stopped the minimiser, or makes up half of the bound."""
-        c, penalty = self.made.certificate, self.made.penalty
+        c, penalty = self.estimate.certificate, self.estimate.penalty
         stopped = penalty is not None and penalty.status == "floor"
         return stopped or (c is not None and 2 * c.terms.get("rounding", 0.0) > self.value)
 
@@ -167,7 +167,7 @@ class Search:
 
     def _floor(self, best: Try) -> str:
         """Why no alpha gives a smaller bound."""
-        if float(np.linalg.norm(best.made.terms["dual"])) > self.allowed:
+        if float(np.linalg.norm(best.estimate.terms["dual"])) > self.allowed:
             return KEPT
         if self.call.parameters.lower_level == "primal-dual" and not best.rounded:
             return FAR

@@ -165,7 +165,7 @@ def answer_within(
             if met or not search.can_refine():
                 break
         answer = AccurateAnswer(
-            replace(best.made, lower_level=search.lower), accuracy, best.alpha, best.tol, 1, met, why_not,
+            replace(best.estimate, lower_level=search.lower), accuracy, best.alpha, best.tol, 1, met, why_not,
             search.attempts, search.following(best), dict(search.counts), dict(search.certificate_counts),
         )  # fmt: skip
         return answer if allowed == accuracy.error else _with_noise(search, answer, call.parameters.N_g, rng)

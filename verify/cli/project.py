@@ -24,7 +24,7 @@ class Lists(NamedTuple):
 
     expected_failures: tuple[ExpectedFailure, ...] = ()
     skips: tuple[Skip, ...] = ()
-    said: str = ""
+    notice: str = ""
 
 
 AnyCommand = TypeVar("AnyCommand", bound=options.Verify | options.RecordOptions | Conform)

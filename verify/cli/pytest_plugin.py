@@ -64,7 +64,7 @@ class _Source:
     letter: Letter | None = None
     why_not: str = ""
     """Why causes could not be looked for."""
-    made: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
+    runner: Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]] | None = None
     why: str = ""
     """Why it cannot be made; it is not tried again."""
     applies: bool | None = None
@@ -114,19 +114,19 @@ class _Source:
 
     def ready(self) -> bool:
         """Whether it is made, or can be."""
-        if self.made is None and not self.why:
+        if self.runner is None and not self.why:
             try:
-                self.made = self._make()
+                self.runner = self._make()
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever a stranger's constructor does, exit() included
                 self.why = str(error) if isinstance(error, InvalidInputError) else described(error)
-        return self.made is not None
+        return self.runner is not None
 
     def run(self, tasks: Sequence[Task]) -> tuple[Result, ...]:
         """Results of the tasks, in their order; the subject must be ready."""
-        assert self.made is not None
-        by_task = dict(self.made(tasks))
+        assert self.runner is not None
+        by_task = dict(self.runner(tasks))
         return tuple(by_task[task] for task in tasks)
 
     def answers(self) -> bool:

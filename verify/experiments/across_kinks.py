@@ -132,7 +132,7 @@ def score(record: Mapping[str, Any], _low: float) -> float:
 
 JUDGED = Judging(
     fast=True, points=TUNING_POINTS, distances=TUNING_POINTS + 1, score=score,
-    said="part of the calls until at the target, above 1 away from it",
+    label="part of the calls until at the target, above 1 away from it",
 )  # fmt: skip
 
 

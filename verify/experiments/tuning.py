@@ -141,7 +141,7 @@ class Judging:
     points: int = 1
     distances: int = 0
     score: Callable[[Mapping[str, Any], float], float] = left
-    said: str = "share of the fall left"
+    label: str = "share of the fall left"
 
 
 LENGTH_ALONE = Judging(further=False)
@@ -234,7 +234,7 @@ class _Trials:
     budget: Budget
     judging: Judging
     lows: dict[Course, float]
-    made: dict[tuple[str, str], dict[Choice, list[Mapping[str, Any]]]] = field(default_factory=dict)
+    records: dict[tuple[str, str], dict[Choice, list[Mapping[str, Any]]]] = field(default_factory=dict)
 
     def run(self, stage: str, by_entry: Mapping[tuple[str, str], Sequence[Choice]]) -> None:
         # Seeds of noise are the tuning problems' numbers, so that every method and pair meets the same draws.
@@ -252,15 +252,15 @@ class _Trials:
         ]  # fmt: skip
         for (entry, choice, at, _), record in zip(flat, self.bench.perform(stage, cells), strict=True):
             self.lows[at] = min(self.lows[at], *record["loss"])
-            self.made.setdefault(entry, {}).setdefault(choice, []).append(record)
+            self.records.setdefault(entry, {}).setdefault(choice, []).append(record)
 
     def score(self, entry: tuple[str, str], choice: Choice) -> float:
-        records, courses = self.made[entry][choice], self.variants[entry[0]]
+        records, courses = self.records[entry][choice], self.variants[entry[0]]
         scores = [self.judging.score(record, self.lows[at]) for record, at in zip(records, courses, strict=True)]
         return sum(scores) / len(scores)
 
     def best(self, entry: tuple[str, str]) -> Choice:
-        return min(self.made[entry], key=lambda choice: self.score(entry, choice))
+        return min(self.records[entry], key=lambda choice: self.score(entry, choice))
 
     def neighbours(self, entry: tuple[str, str]) -> Iterator[Choice]:
         """A step of the grid shorter and longer than the best, or half a step where that has been tried."""
@@ -270,7 +270,7 @@ class _Trials:
             yield (stepped(length, steps / 2), further, own) if self._tried(entry, whole) else whole
 
     def _tried(self, entry: tuple[str, str], choice: Choice) -> bool:
-        return any(math.isclose(choice[0], tried[0]) and choice[1:] == tried[1:] for tried in self.made[entry])
+        return any(math.isclose(choice[0], tried[0]) and choice[1:] == tried[1:] for tried in self.records[entry])
 
     def beyond(self, entry: tuple[str, str]) -> Choice:
         """One more trial: past the end that the best stands at, or between it and its neighbours."""
@@ -288,17 +288,17 @@ class _Trials:
 
     def _outward(self, entry: tuple[str, str]) -> Iterator[Choice]:
         length, further, own = self.best(entry)
-        lengths = [tried[0] for tried in self.made[entry] if tried[1:] == (further, own)]
+        lengths = [tried[0] for tried in self.records[entry] if tried[1:] == (further, own)]
         if len(lengths) > 1:
             # A length that was tried once with these numbers has no end; its neighbours are tried below.
             if length == max(lengths):
                 yield stepped(length, 1.0), further, own
             if length == min(lengths):
                 yield stepped(length, -1.0), further, own
-        for value in _next_further(entry[1], further, [tried[1] for tried in self.made[entry]]):
+        for value in _next_further(entry[1], further, [tried[1] for tried in self.records[entry]]):
             yield length, value, own
         for name, value in own:
-            values = [v for tried in self.made[entry] for n, v in tried[2] if n == name] + [OWN_DEFAULTS[name]]
+            values = [v for tried in self.records[entry] for n, v in tried[2] if n == name] + [OWN_DEFAULTS[name]]
             step = OWN_STEP[name]
             if value == max(values) and not (name == "smoothing" and value * step >= 1):  # a sphere within the radius
                 yield length, further, ((name, float(f"{value * step:.6g}")),)
@@ -307,17 +307,17 @@ class _Trials:
 
     def taken(self, entry: tuple[str, str]) -> Tuned:
         length, further, own = best = self.best(entry)
-        same = [tried for tried, *others in self.made[entry] if (*others,) == (further, own)]
+        same = [tried for tried, *others in self.records[entry] if (*others,) == (further, own)]
         at_end = length in (min(same), max(same)) and len(same) > 1
-        ends = tuple(_ends(entry[1], best, list(self.made[entry]), at_end=at_end))
-        return Tuned(length, self.score(entry, best), at_end, further, len(self.made[entry]), own, ends)
+        ends = tuple(_ends(entry[1], best, list(self.records[entry]), at_end=at_end))
+        return Tuned(length, self.score(entry, best), at_end, further, len(self.records[entry]), own, ends)
 
     def rows(self, entry: tuple[str, str]) -> Iterator[Row]:
         variant, name = entry
         best = self.best(entry)
-        for choice in self.made[entry]:
+        for choice in self.records[entry]:
             yield {
                 "problem": variant, "method": name, "length tried": choice[0],
                 "further number tried": Contender(name, choice[0], further=choice[1], own=choice[2]).told,
-                self.judging.said: self.score(entry, choice), "taken": choice == best,
+                self.judging.label: self.score(entry, choice), "taken": choice == best,
             }  # fmt: skip

@@ -281,7 +281,7 @@ class ReportData(FrozenData):
     @property
     def nothing_holds(self) -> bool:
         """Whether repaired statements were asked of a foreign subject and none of them holds."""
-        return not self.is_of_the_paper and self.coverage.asked > 0 and self.coverage.held == 0
+        return not self.is_of_the_paper and self.coverage.applicable > 0 and self.coverage.held == 0
 
     @property
     def exit_code(self) -> int:

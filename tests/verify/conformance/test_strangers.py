@@ -39,7 +39,7 @@ def test_what_is_pasted_shows_it(name: str) -> None:
     assert made.sentence.endswith("A fresh process shows it, too.")
     found = played_here(made.code)
     assert found.shows is True
-    got, right = found.said.removeprefix("got ").split(" must be ")
+    got, right = found.last_line.removeprefix("got ").split(" must be ")
     assert got != right
     assert seen.first == (None if name == "SometimesNothing" else "hypergradient")
     assert ("nan" in got) == (name == "SometimesNothing")

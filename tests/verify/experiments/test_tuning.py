@@ -71,7 +71,7 @@ def test_all_methods_have_three_further_trials() -> None:
 
 def test_a_score_of_ones_own_decides() -> None:
     # By the end's F alone the longest is the worst; judged by its calls alone the first is taken.
-    judging = Judging(further=False, score=lambda record, _low: -max(record["loss"]), said="height")
+    judging = Judging(further=False, score=lambda record, _low: -max(record["loss"]), label="height")
     taken, rows = tuned(
         Bench(None, {}), {"small": [COURSE]}, {"small": (DESCENT,)}, Budget(30, "calls"), (30.0, 0.03), judging
     )

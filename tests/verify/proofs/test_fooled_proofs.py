@@ -237,7 +237,7 @@ class Tiny:
         row = Theorem(coq="tiny.bound", says="‖v‖ ≤ |‖v‖|", helps=True)
         self.table = TheoremTable(order=("tiny",), premise=(), theorem=(row,), settled=())
         self.folder = folder
-        made = self.check(None).made
+        made = self.check(None).record
         assert made is not None
         self.record = made
 
@@ -269,8 +269,8 @@ def tiny(recorded: Tiny, renewed: None, monkeypatch: pytest.MonkeyPatch) -> Tiny
 @needs_coq
 def test_a_hidden_argument_is_seen(tiny: Tiny) -> None:
     outcome = tiny.check(tiny.record, *HIDDEN)
-    assert outcome.made is not None
-    assert outcome.made.theorems["tiny.bound"].statement == tiny.record.theorems["tiny.bound"].statement
+    assert outcome.record is not None
+    assert outcome.record.theorems["tiny.bound"].statement == tiny.record.theorems["tiny.bound"].statement
     (line,) = lines(outcome)
     assert line.startswith("tiny.bound states otherwise than on record, which only its hidden arguments show")
 

@@ -61,7 +61,7 @@ def test_without_coq_a_proof_is_recorded_and_no_more() -> None:
     outcome = check(record=RECORD, coqc=None)
     assert outcome.state == "recorded"
     assert "not re-checked here" in outcome.words
-    assert outcome.made is None
+    assert outcome.record is None
 
 
 def test_without_coq_an_edited_or_missing_file_is_refused(folder: Path) -> None:
@@ -190,8 +190,8 @@ def test_coq_agrees_with_the_record_and_the_package_stays_as_it_is() -> None:
     before = sorted(path.name for path in FOLDER.iterdir())
     outcome = check(SMALL, record=RECORD)
     assert (outcome.state, outcome.refusals) == ("re-checked", ())
-    assert outcome.made is not None
-    assert outcome.made.theorems == {name: RECORD.theorems[name] for name in SMALL}
+    assert outcome.record is not None
+    assert outcome.record.theorems == {name: RECORD.theorems[name] for name in SMALL}
     assert sorted(path.name for path in FOLDER.iterdir()) == before
 
 

@@ -124,18 +124,18 @@ class _Both:
     """A baseline and a new run, with the new run's sentences by key and what is counted on the way."""
 
     recorded: Baseline
-    found: Baseline
+    current: Baseline
     sentences: Mapping[str, str]
     tally: Counter[str] = field(default_factory=Counter)
 
     @property
     def rules(self) -> DriftRules:
-        old, new = self.recorded, self.found
+        old, new = self.recorded, self.current
         return DriftRules(same_seed=old.seed == new.seed, same_profile=old.profile == new.profile)
 
     @property
     def verdicts_only(self) -> bool:
-        return self.recorded.verdicts_only or self.found.verdicts_only
+        return self.recorded.verdicts_only or self.current.verdicts_only
 
     def changes(self, old: Entry | None, new: Entry) -> Iterator[Change]:
         """What differs between a result on record and the same one of the new run."""
@@ -144,7 +144,7 @@ class _Both:
             yield from _unrecorded(new, sentence)
         elif new.verdict is not old.verdict:
             # Another subject need not offer every stage; the same one may not lose any.
-            if new.verdict is Verdict.NOT_APPLICABLE and self.recorded.subject != self.found.subject:
+            if new.verdict is Verdict.NOT_APPLICABLE and self.recorded.subject != self.current.subject:
                 self.tally["not offered"] += 1
                 return
             better = _is_better(old.verdict, new.verdict, new.reading)
@@ -186,7 +186,7 @@ class _Both:
 
     def notes(self, missing: Collection[Entry]) -> Iterator[str]:
         """What could not be compared, and why."""
-        recorded, current, tally = self.recorded, self.found, self.tally
+        recorded, current, tally = self.recorded, self.current, self.tally
         if self.verdicts_only:
             yield "only verdicts are on record: no exponent or constant was compared"
         if recorded.subject and recorded.subject != current.subject:

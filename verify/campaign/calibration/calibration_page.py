@@ -26,8 +26,8 @@ class CalibrationCounts:
     crossings: tuple[tuple[str, tuple[float, ...]], ...]
     prices: tuple[Price, ...]
     share: float
-    found: dict[str, dict[str, float]]
-    found_runs: int
+    smallest: dict[str, dict[str, float]]
+    smallest_runs: int
     as_asked: dict[str, float]
 
 
@@ -38,7 +38,7 @@ def page(counted: CalibrationCounts) -> str:
                          needed=runs_to_show(1e-3, CONFIDENCE))]  # fmt: skip
     parts += [_laws(rows) for rows in (table.laws, counted.rarer) if rows]
     parts.append(FOUND.format(
-        budget=f"{table.budget:g}", runs=counted.found_runs, stops=_stops(), table=_found(counted.found),
+        budget=f"{table.budget:g}", runs=counted.smallest_runs, stops=_stops(), table=_found(counted.smallest),
         share=f"{share:.1g}", **_as_asked(counted.as_asked),
     ))  # fmt: skip
     parts.append(MEANS.format(calls=CALLS, unseen=", ".join(UNSEEN)))

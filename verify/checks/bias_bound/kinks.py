@@ -136,7 +136,7 @@ class _AskedPoint:
     """
 
     x: tuple[Fraction, ...]
-    found: Vector
+    estimate: Vector
     size: float
     rounding: float
     exact: float | None = None
@@ -300,7 +300,7 @@ def _searched(case: Case, answer: _AskedPoint, radius: float) -> float:
     """The distance of the estimate to ∂_rF(x): that of 0 once the estimate is taken from F as a linear part."""
     problem = quadratic_of(case.instance.problem)
     slope = problem.f.x.to_fractions()[0]
-    tilted = [str(value - Fraction(float(e))) for value, e in zip(slope, answer.found, strict=True)]
+    tilted = [str(value - Fraction(float(e))) for value, e in zip(slope, answer.estimate, strict=True)]
     data = problem.to_dict()
     data["f"] = data.get("f", {}) | {"x": tilted}
     return distance(quadratic_of(parse_problem(data)), answer.x, radius, tolerance=1e-8).upper

@@ -42,14 +42,14 @@ class OwnFormula:
 class Beside:
     """A subject's value under one scenario at one alpha: what it found, the exact value, and the rounding of it."""
 
-    found: Vector
+    computed: Vector
     exact: Vector
     rounding: float
 
     @property
     def ratio(self) -> float:
         """The difference in roundings."""
-        return roundings(self.found, self.exact, self.rounding)
+        return roundings(self.computed, self.exact, self.rounding)
 
 
 def held_to_formulas(

@@ -87,13 +87,13 @@ class Count:
     """How many works are such, against a number."""
 
     quantity: str
-    found: Callable[[], Iterable[CitedWork]]
+    works: Callable[[], Iterable[CitedWork]]
     relation: Relation
     predicted: float
 
     def measured(self) -> tuple[ComparisonEvidence, str]:
         """The comparison, and the works by reference."""
-        works = list(self.found())
+        works = list(self.works())
         evidence = compare(self.quantity, float(len(works)), self.relation, self.predicted, rung="cited")
         return evidence, "; ".join(f"{work.reference} ({work.place}): {work.states}" for work in works)
 

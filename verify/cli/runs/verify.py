@@ -55,7 +55,7 @@ def verify(request: options.Verify, key: str, started: float) -> int:
     request, settings = with_settings(request, request.subject)
     lists = lists_of(settings, request.xfails_file, request.skips_file)
     if settings.is_of_another and (request.quiet or request.as_json):
-        sys.stderr.write(f"f2csa: {lists.said}\n")
+        sys.stderr.write(f"f2csa: {lists.notice}\n")
     subject, profile = _whom(request), _profile(request)
     shard = None if request.shard is None else Shard.parse(request.shard)
     record_to = _record_to(request)
@@ -72,7 +72,7 @@ def verify(request: options.Verify, key: str, started: float) -> int:
         # A part that the settings' baseline holds nothing of is compared with what ships, and that is said.
         on_record = None
         lists = lists._replace(
-            said=f"{lists.said}; {request.baseline} holds nothing of this part: not compared with it"
+            notice=f"{lists.notice}; {request.baseline} holds nothing of this part: not compared with it"
         )
     if compared is not None and all(reason_of(lists.skips, **entry.named) for entry in compared.results):
         raise InvalidInputError(
@@ -113,12 +113,12 @@ def verify(request: options.Verify, key: str, started: float) -> int:
         if folder != request.out:
             beyond = f"{request.out} holds results beyond these and was left as it is"
             report = report.after(report.kept, (*report.notices, beyond))
-        if lists.said:
-            report = report.after(report.kept, (*report.notices, lists.said))
+        if lists.notice:
+            report = report.after(report.kept, (*report.notices, lists.notice))
         ending = Ending(paths, folder, time.monotonic() - started, stopped_at)
         show(report, ending, quiet=request.quiet, table=request.table)
         if folder == request.out:
-            again = report.after(len(report.results), [lists.said] if lists.said else [])
+            again = report.after(len(report.results), [lists.notice] if lists.notice else [])
             remember(report, words_of(again, ending, quiet=request.quiet), key, folder, files)
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 

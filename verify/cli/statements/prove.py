@@ -39,8 +39,8 @@ def prove(request: options.Prove) -> int:
             raise InvalidInputError(option, f"needs {program}, which is not on the path")
     record = None if request.record else load_record()
     outcome = check(names, record=record, kernel=request.kernel)
-    if request.record and outcome.state == "re-checked" and outcome.made is not None:
-        write_files(RECORD.parent, files(outcome.made), "--record")
+    if request.record and outcome.state == "re-checked" and outcome.record is not None:
+        write_files(RECORD.parent, files(outcome.record), "--record")
     if request.as_json:
         print_json(_entry(outcome, table))
     else:
@@ -67,7 +67,7 @@ def _named(names: Sequence[str], table: TheoremTable) -> list[str]:
 
 
 def _entry(outcome: CoqOutcome, table: TheoremTable) -> dict[str, Any]:
-    record = outcome.made or load_record()
+    record = outcome.record or load_record()
     return {
         "schema": SCHEMA,
         "state": outcome.state,

@@ -64,7 +64,7 @@ _FACTS = ("Version", "Statements that hold", "Profile", "Judged on", "Findings",
 def _facts(one: BoardProgram, folder: Path) -> list[Markup | str]:
     href = os.path.relpath(one.page, folder) if one.page else ""
     name = Markup('<a href="{}">{}</a>').format(href, one.name) if href else Markup("{}").format(one.name)
-    held = f"{one.coverage.held} of {one.coverage.asked} asked, of {one.coverage.all}"
+    held = f"{one.coverage.held} of {one.coverage.applicable} asked, of {one.coverage.all}"
     suite = f" (suite {one.suite})" if one.suite else ""
     return [name, one.version or "not said", held, one.profile, f"{one.date}{suite}", str(one.findings),
             str(one.faults)]  # fmt: skip

@@ -37,7 +37,8 @@ def _wavering(request: JudgedClaims, report: Report) -> Iterator[str]:
 def _unasked(request: JudgedClaims, findings: Sequence[StageFinding], report: Report) -> Iterator[str]:
     """A line where claims were asked for by name and none of them could be, though stages could."""
     compared = any(finding.compared for finding in findings)
-    if compared and request.claims and report.results and not Coverage.of(str(r.verdict) for r in report.results).asked:
+    coverage = Coverage.of(str(result.verdict) for result in report.results)
+    if compared and request.claims and report.results and not coverage.applicable:
         yield f"none of the claims asked for could be asked of it ({', '.join(request.claims)})"
 
 

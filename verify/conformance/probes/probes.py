@@ -128,7 +128,7 @@ class Probe:
 
 def probe_of(id_: str, known: KnownAnswers, *, tol: float | None = None, published: bool = False) -> Probe:
     """A known answer as a question."""
-    setting = known.asked
+    setting = known.setting
     expected = np.array([double(value) for name in known.outputs for value in known.values[name]], dtype=np.float64)
     tolerance = np.concatenate([known.limits[name] for name in known.outputs])
     if isinstance(setting, RampTolerances):
@@ -345,5 +345,5 @@ def vector_probes() -> tuple[Probe, ...]:
     return tuple(
         probe_of(id_, answer, published=True)
         for id_, answer in sorted(answers.items(), key=itemgetter(0))
-        if "dual_pull" not in answer.values and getattr(answer.asked, "reading", REPAIRED) == REPAIRED
+        if "dual_pull" not in answer.values and getattr(answer.setting, "reading", REPAIRED) == REPAIRED
     )

@@ -28,7 +28,7 @@ class Replay:
     """What a fresh process saw: whether the deviation shows, ``None`` where it could not run, and its last line."""
 
     shows: bool | None
-    said: str
+    last_line: str
 
 
 Again: TypeAlias = Callable[[str], Replay]

@@ -99,7 +99,7 @@ def _of_answers(seen: Seen, wrong: list[StageAnswer], load: str, again: Again) -
         return _with(case, NOT_AGAIN)
     rerun = again(case.code)
     if rerun.shows is None:
-        return _with(case, f" It could not be run again in a fresh process ({rerun.said}).")
+        return _with(case, f" It could not be run again in a fresh process ({rerun.last_line}).")
     return _with(case, ONCE_MORE) if rerun.shows else _after_others(seen, wrong[0], load, again) or _with(
         case, " A fresh process, asked this alone or after all that was asked before, answers rightly."
     )  # fmt: skip
@@ -145,7 +145,7 @@ def _confirmed(case: Reproduction, again: Again, otherwise: str) -> Reproduction
         return _with(case, NOT_AGAIN)
     rerun = again(case.code)
     if rerun.shows is None:
-        return _with(case, f" It could not be run again in a fresh process ({rerun.said}).")
+        return _with(case, f" It could not be run again in a fresh process ({rerun.last_line}).")
     return _with(case, ONCE_MORE if rerun.shows else f" A fresh process does not show it: {otherwise}.")
 
 

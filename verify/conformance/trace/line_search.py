@@ -45,15 +45,15 @@ class StageLine:
     Args:
         stage: The stage.
         wrong: Wrong questions of the innermost kind that is wrong.
-        asked: All of that kind.
-        found: The places where all are put right: one; two, for two mistakes; none.
+        total: All of that kind.
+        places: The places where all are put right: one; two, for two mistakes; none.
         late: Whether time ran out.
     """
 
     stage: str
     wrong: int
-    asked: int
-    found: tuple[RepairingPlace, ...] = ()
+    total: int
+    places: tuple[RepairingPlace, ...] = ()
     late: bool = False
 
 
@@ -97,7 +97,7 @@ class _Search:
         self.sites: list[SourceSite] = replacement.watch.sites
         self.wrong = [replacement.recorded(question) for question in sorted(wrong, key=lambda q: not q.is_general)]
         self.right = [replacement.recorded(question) for question in right]
-        self.asked = count
+        self.total = count
 
     def found(self) -> tuple[RepairingPlace, ...]:
         """The place where every wrong question is put right; nothing where there is none, or no line may be told."""
@@ -135,7 +135,7 @@ class _Search:
                     suspect,
                     site,
                     len(self.wrong),
-                    self.asked,
+                    self.total,
                     every,
                     unknown,
                     nothing,

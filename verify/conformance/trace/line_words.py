@@ -22,7 +22,7 @@ REACHED = ("ỹ", "λ̃", "w = ", "(ỹ")
 
 def traced_lines(result: StageLine) -> list[TracedLine]:
     """The lines of a stage."""
-    return [_line(result, place) for place in result.found]
+    return [_line(result, place) for place in result.places]
 
 
 def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
@@ -32,7 +32,7 @@ def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
     content: dict[str, Any] = {
         "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
         "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
-        "instead": _instead(place), "wrong": place.wrong, "asked": place.asked, "where": place.where,
+        "instead": _instead(place), "wrong": place.wrong, "asked": place.total, "where": place.where,
         "unknown": ", ".join(place.unknown), "is_loop": is_loop,
     }  # fmt: skip
     return TracedLine.model_validate(content)

@@ -67,7 +67,7 @@ class Worker:
     """Loads the subject rewritten, and looks stage by stage."""
 
     def __init__(self, request: TraceRequest, tell: Callable[[str, Any], None]) -> None:
-        self.asked, self.tell = request, tell
+        self.request, self.tell = request, tell
         self.watch = ValueWatch()
         self.until = time.monotonic() + request.seconds
 
@@ -75,22 +75,22 @@ class Worker:
         """Say what is found as it is found."""
         with rewriting(self.watch):
             try:
-                load_subject(self.asked.source)
+                load_subject(self.request.source)
             except BaseException as error:  # whatever the user's module does on import
                 self.tell(
-                    "no_line", f"{next(iter(self.asked.judged))}: it cannot be loaded rewritten ({described(error)})"
+                    "no_line", f"{next(iter(self.request.judged))}: it cannot be loaded rewritten ({described(error)})"
                 )
                 return
             self._say_left_out()
-            make = maker(self.asked.source)
+            make = maker(self.request.source)
             wrong: list[str] = []
-            for number, stage in enumerate(self.asked.judged, 1):
+            for number, stage in enumerate(self.request.judged, 1):
                 questions = self._questions(stage, wrong)
                 if not questions:
                     continue
-                self.tell("says", f"looking for the line: {stage} ({number} of {len(self.asked.judged)})")
+                self.tell("says", f"looking for the line: {stage} ({number} of {len(self.request.judged)})")
                 # Of what is left the stages to come keep a little each, half of it at most.
-                left, to_come = self.until - time.monotonic(), len(self.asked.judged) - number
+                left, to_come = self.until - time.monotonic(), len(self.request.judged) - number
                 share = max(left / 2, left - KEPT * to_come) if to_come else left
                 result = self._apart(stage, questions, make, time.monotonic() + max(share, 0.5))
                 if result is None:
@@ -105,16 +105,16 @@ class Worker:
         for file in calls_exec(self.watch):
             self.tell("left_out", f"what {file} makes of text (exec or eval)")
         if not self.watch.sites:
-            self.tell("left_out", f"{split_name(self.asked.source)[0]} (no source of the user's)")
+            self.tell("left_out", f"{split_name(self.request.source)[0]} (no source of the user's)")
 
     def _questions(self, stage: str, wrong: Sequence[str]) -> list[TracedQuestion]:
         if stage == "optimise":
             return [*loop_questions()]
         if stage == "samples" and "hypergradient" in wrong:
             return []
-        declared = DeclaredAccuracy(self.asked.accuracy, self.asked.accuracy > 0)
-        questions = questions_of(stage, self.asked.judged[stage], lambda probe: widened(probe, declared))
-        if stage == "hypergradient" and any(inner in self.asked.judged for inner in INNER):
+        declared = DeclaredAccuracy(self.request.accuracy, self.request.accuracy > 0)
+        questions = questions_of(stage, self.request.judged[stage], lambda probe: widened(probe, declared))
+        if stage == "hypergradient" and any(inner in self.request.judged for inner in INNER):
             # What it computes by itself follows from stages that are wrong.
             questions = [question for question in questions if not question.kind.split(" twice")[0]]
         return questions
@@ -178,7 +178,7 @@ def told(result: StageLine) -> list[tuple[str, Any]]:
     if result.late:
         why = "time was over"
     elif result.wrong < 2:
-        why = f"{result.wrong} of {result.asked} questions is wrong, too few to test a line on"
+        why = f"{result.wrong} of {result.total} questions is wrong, too few to test a line on"
     else:
         why = f"no single expression puts all {result.wrong} wrong questions right"
     return [("no_line", f"{result.stage}: {why}")]

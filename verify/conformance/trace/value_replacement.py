@@ -77,7 +77,7 @@ class RepairingPlace:
     suspect: Suspect
     site: SourceSite
     wrong: int
-    asked: int
+    total: int
     computed: Sequence[tuple[SeenValues, Table]]
     unknown: tuple[str, ...]
     from_nothing: bool

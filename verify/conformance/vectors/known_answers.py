@@ -25,7 +25,7 @@ class KnownAnswers:
     """
 
     stage: StageName
-    asked: ExactSetting | RampTolerances
+    setting: ExactSetting | RampTolerances
     values: dict[str, tuple[Real, ...]]
     limits: dict[str, Sizes]
     stop: dict[str, float] = field(default_factory=dict)

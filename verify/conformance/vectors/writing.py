@@ -75,7 +75,7 @@ class VectorCase:
 
 def _given(known: KnownAnswers) -> dict[str, object]:
     """Everything the stage is given, in the fields of a vector."""
-    setting = known.asked
+    setting = known.setting
     if isinstance(setting, RampTolerances):
         return {"given": {"h": numbers(setting.h), "lam": numbers(setting.lam)},
                 "parameters": Parameters(h_width=setting.h_width, lam_width=setting.lam_width)}  # fmt: skip
@@ -96,7 +96,7 @@ def _given(known: KnownAnswers) -> dict[str, object]:
 
 def _flags(known: KnownAnswers, blocks: Mapping[str, Expected]) -> Iterator[str]:
     """What is special about a call, as its answer shows."""
-    setting, values = known.asked, known.values
+    setting, values = known.setting, known.values
     if isinstance(setting, RampTolerances) or setting.given:
         yield "given-exact"
     if any(0 < value < 1 for value in values.get("rho", ())):
@@ -120,7 +120,7 @@ def _flags(known: KnownAnswers, blocks: Mapping[str, Expected]) -> Iterator[str]
 
 def _wrong(known: KnownAnswers) -> Wrong:
     """What the bugs of the registry would answer."""
-    setting = known.asked
+    setting = known.setting
     if isinstance(setting, RampTolerances):
         return deviations.of_activation(setting.h, setting.lam, dyadic(setting.h_width), dyadic(setting.lam_width))
     bugs = {"lower_level": deviations.of_lower_level, "penalty_minimiser": deviations.of_penalty_minimiser,

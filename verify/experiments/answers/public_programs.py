@@ -55,7 +55,7 @@ class Public:
     packages: tuple[str, ...]
     tols: tuple[float, ...]
     largest: int
-    made: Callable[[QuadraticObjectives, float], Callable[[Vector], Any]]
+    maker: Callable[[QuadraticObjectives, float], Callable[[Vector], Any]]
     method: str = IMPLICIT
 
     @property
@@ -68,7 +68,7 @@ class Public:
     def prepare(self, q: QuadraticObjectives, effort: Effort) -> _Function:
         if q.m > self.largest:
             raise OutsideDomainError(f"is not waited for beyond {self.largest} variables")
-        return _Function(self.made(q, effort.get("tol", 0.0)))
+        return _Function(self.maker(q, effort.get("tol", 0.0)))
 
 
 @dataclass

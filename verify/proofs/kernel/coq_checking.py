@@ -37,7 +37,7 @@ class CoqOutcome:
         coq: Version that checked, or that is on record.
         theorems: Those asked for.
         refusals: Why they are refused, a line each.
-        made: What Coq said, to be recorded; empty without it.
+        record: What Coq said, to be recorded; empty without it.
         kernel: Whether the compiled files were checked again by ``coqchk``.
         why: Why they are only recorded.
         on_record: Version on record, where there is one.
@@ -47,7 +47,7 @@ class CoqOutcome:
     coq: str
     theorems: tuple[str, ...]
     refusals: tuple[str, ...] = ()
-    made: ProofRecord | None = field(default=None, repr=False)
+    record: ProofRecord | None = field(default=None, repr=False)
     kernel: bool = False
     why: str = "no coqc"
     on_record: str = ""

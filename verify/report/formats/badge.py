@@ -73,7 +73,7 @@ def badge_of(report: ReportData, label: str = "F2CSA") -> Badge:
     if report.is_of_the_paper and (proved := sum(grade(row.claim) == PROVEN for row in report.summary if _holds(row))):
         hold += f"; {proved} proven"
     refuted = any(row.status in (Verdict.REFUTED, Verdict.VACUOUS) for row in report.summary if _counts(row))
-    if not coverage.asked and not report.findings and not report.faults:
+    if not coverage.applicable and not report.findings and not report.faults:
         return Badge(label, "nothing could be asked" if coverage.all else "no repaired claim judged", "lightgrey")
     if not report.complete:
         return Badge(label, f"incomplete run, {hold}", "lightgrey")

@@ -55,11 +55,11 @@ def _of_the_paper(site: SiteFrame) -> Iterator[Paragraph]:
     shown_causes = causes(site)
     told = answer(site, shown_causes)
     opening = f"{prose.title(site.report)} {told.short}"
-    yield Paragraph(" ".join([opening, *map(plain, told.said)]), "bold", len(opening))
+    yield Paragraph(" ".join([opening, *map(plain, told.sentences)]), "bold", len(opening))
     for cause in shown_causes:
         yield _cause(site, cause)
     proved = f"{look(PROVEN).mark} {plain(told.proved)}" if told.proved else ""
-    parts = [" ".join(part for part in (plain(told.repaired), proved) if part), told.asked]
+    parts = [" ".join(part for part in (plain(told.repaired), proved) if part), told.scope]
     yield from (Paragraph(part) for part in parts if part)
     last = [*_tally(site), *prose.standing(site.report), *user_lists.sentences(site.report)]
     yield Paragraph(" ".join([*last, "With -v each statement has a row."]))

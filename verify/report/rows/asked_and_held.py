@@ -13,7 +13,7 @@ class Coverage:
     """Of the repaired statements about a solver that a run held: how many could be asked, and how many hold."""
 
     held: int
-    asked: int
+    applicable: int
     all: int
 
     @classmethod
@@ -24,7 +24,7 @@ class Coverage:
         return cls(applicable.count(Verdict.SUPPORTED), len(applicable), len(known))
 
     def __str__(self) -> str:
-        if self.asked == self.all:
+        if self.applicable == self.all:
             return f"{self.held} of {self.all} statements about a solver hold"
-        hold = "it holds" if self.asked == self.held == 1 else f"{self.held} hold{'s' if self.held == 1 else ''}"
-        return f"{self.asked} of {self.all} statements about a solver could be asked; {hold}"
+        hold = "it holds" if self.applicable == self.held == 1 else f"{self.held} hold{'s' if self.held == 1 else ''}"
+        return f"{self.applicable} of {self.all} statements about a solver could be asked; {hold}"

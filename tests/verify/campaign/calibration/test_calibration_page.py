@@ -35,7 +35,7 @@ def made(**changed) -> CalibrationCounts:
     crossings = [f"a/(a + {s:g}), {how}" for s in CROSSINGS for how in ("bends once", "pole known")]
     given = {
         "table": table, "rarer": achieved(1e-3), "share": 1e-9, "prices": (Price(4, 1, 2, 1),) * 3,
-        "crossings": tuple((name, (0.5,) * LOOKS) for name in crossings), "found": found, "found_runs": 10,
+        "crossings": tuple((name, (0.5,) * LOOKS) for name in crossings), "smallest": found, "smallest_runs": 10,
         "as_asked": {"mean": 0.01, "variance": 0.05},
     }  # fmt: skip
     return CalibrationCounts(**(given | changed))

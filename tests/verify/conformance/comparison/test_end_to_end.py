@@ -74,7 +74,7 @@ def test_its_repro_ends_in_what_must_be() -> None:
     made = reproduce(seen, HERE.format("never_clips"), played_here)
     assert made is not None
     assert made.sentence.endswith("A fresh process shows it, too.")
-    assert " must be in " in played_here(made.code).said
+    assert " must be in " in played_here(made.code).last_line
     assert played_here(made.code.replace("never_clips", "right")).shows is False
 
 

@@ -40,7 +40,7 @@ def test_the_repro_shows_the_deviation_on_a_tiny_instance(id_: str) -> None:
     assert made.sentence.endswith("A fresh process shows it, too.")
     found = played_here(made.code)  # what a reader would do with it
     assert found.shows is True
-    got, _, must = found.said.partition(" must be ")
+    got, _, must = found.last_line.partition(" must be ")
     assert got.startswith("got ")
     assert must
     assert got.removeprefix("got ") != must
@@ -51,7 +51,7 @@ def test_two_dimensions_are_kept_where_one_does_not_show_it() -> None:
     made = reproduce(seen, "load_subject('verify.conformance.bugs.bent_subject:ClipsComponents')", played_here)
     assert made is not None
     assert "two-dimensions" in made.sentence
-    assert played_here(made.code).said.count(",") == 2  # two components each
+    assert played_here(made.code).last_line.count(",") == 2  # two components each
 
 
 def test_inner_mistakes_of_an_oracle_call_shrink_too() -> None:

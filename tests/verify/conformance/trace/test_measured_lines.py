@@ -47,7 +47,7 @@ def test_a_slip_of_each_style_is_on_the_line(program: str, tmp_path: Path, monke
     found = find_line(Replacement(made, watch, time.monotonic() + 60.0), stage, questions)
     forget([other for other in set(sys.modules) - before if other == name])
     assert found is not None
-    assert [place.site.line for place in found.found] == [slip.line]
+    assert [place.site.line for place in found.places] == [slip.line]
 
 
 def test_the_record_is_of_the_slips_there_are() -> None:

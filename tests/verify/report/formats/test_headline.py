@@ -39,7 +39,7 @@ def test_the_words_are_those_of_the_front_page() -> None:
     said = " ".join(" ".join(shown(headline(made))).split())
     told = answer(site, causes(site))
     assert plain(told.repaired) in said
-    assert all(plain(part) in said for part in told.said)
+    assert all(plain(part) in said for part in told.sentences)
 
 
 @pytest.mark.parametrize("width", [30, 60, 100])

@@ -39,7 +39,7 @@ class Follower:
     starts: Vector
     parameters: OuterParameters
     off: float = 0.0
-    asked: int = 0
+    calls: int = 0
     _first: int = 0
     _t: int = 0
     _x: Vector = field(default_factory=lambda: np.zeros((0, 0)))
@@ -58,7 +58,7 @@ class Follower:
             rows = z if z.ndim == 2 else z[None] if z.ndim == 1 else np.atleast_2d(z)
         else:
             rows = np.atleast_2d(z)
-        self.asked += len(rows)
+        self.calls += len(rows)
         if self._t == 0:
             self._x = self.starts[self._first : self._first + len(rows)].copy()
             self._step = np.zeros_like(self._x)
@@ -106,9 +106,9 @@ class Follower:
         """
         T, R = self._schedule[0], len(self.starts)
         self._look()
-        if self.asked != T * R:
+        if self.calls != T * R:
             runs = "" if R == 1 else f" for each of {R} runs"
-            raise SubjectFaultError(f"optimise asked the oracle {self.asked} times instead of T = {T}{runs}")
+            raise SubjectFaultError(f"optimise asked the oracle {self.calls} times instead of T = {T}{runs}")
         off = self.off
         if path is not None:
             iterates = np.array(self._path)

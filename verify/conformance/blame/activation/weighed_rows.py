@@ -34,7 +34,7 @@ class WeighedRows:
     lam_width: Vector
     rho: Vector
     ends: tuple[int, ...]
-    kept: dict[Bracket, Vector] = field(default_factory=dict)
+    factors: dict[Bracket, Vector] = field(default_factory=dict)
 
     @classmethod
     def of(cls, answers: Sequence[StageAnswer]) -> WeighedRows:
@@ -62,10 +62,10 @@ class WeighedRows:
 
     def _factor(self, bracket: Bracket) -> Vector:
         """A bracket's values, kept: most rules share theirs with others."""
-        factor = self.kept.get(bracket)
+        factor = self.factors.get(bracket)
         if factor is None:
-            if len(self.kept) >= KEPT:
-                self.kept.clear()
+            if len(self.factors) >= KEPT:
+                self.factors.clear()
             given = (self.h, self.lam, self.h_width, self.lam_width)
             given = given if bracket.side == "h" else (self.lam, self.h, self.lam_width, self.h_width)
             if bracket.enters in OF_OTHER_ROWS:
@@ -73,7 +73,7 @@ class WeighedRows:
                 factor = np.concatenate([bracket.of(*(values[a:b] for values in given)) for a, b in parts])
             else:
                 factor = bracket.of(*given)
-            self.kept[bracket] = factor
+            self.factors[bracket] = factor
         return factor
 
     def _bounds(self) -> list[tuple[int, int]]:

@@ -163,7 +163,7 @@ class Memory:
 
     places: frozenset[str]
     keeping: Keeping
-    kept: dict[Any, Any] = field(default_factory=dict)
+    slots: dict[Any, Any] = field(default_factory=dict)
     call: Any = None
 
     def use(self, place: str, value: Any) -> Any:
@@ -173,11 +173,11 @@ class Memory:
         shape = np.shape(value)
         if self.keeping in ("before", "right before"):
             slot: Any = (place, shape) if self.keeping == "before" else place
-            before = self.kept.get(slot, value)
-            self.kept[slot] = value
+            before = self.slots.get(slot, value)
+            self.slots[slot] = value
             return before if np.shape(before) == shape else value
         slot = (place, shape, None if self.keeping == "first" else self.call)
-        return self.kept.setdefault(slot, value)
+        return self.slots.setdefault(slot, value)
 
 
 @dataclass(eq=False)
@@ -186,18 +186,18 @@ class TakenOver:
 
     spot: RememberedSpot
     keeping: Keeping
-    asked: Sequence[AskedState] = ()
-    made: list[Vector | None] = field(default_factory=list)
+    sequence: Sequence[AskedState] = ()
+    answers: list[Vector | None] = field(default_factory=list)
     memory: Memory | None = None
 
     def __call__(self, sequence: Sequence[AskedState], i: int) -> Vector | None:
         """The answer at a place of a sequence."""
-        if self.asked is not sequence:
-            self.asked, self.made = sequence, []
+        if self.sequence is not sequence:
+            self.sequence, self.answers = sequence, []
             self.memory = Memory(self.spot.places, self.keeping)
-        while len(self.made) <= i:
-            self.made.append(self._next(sequence[len(self.made)]))
-        return self.made[i]
+        while len(self.answers) <= i:
+            self.answers.append(self._next(sequence[len(self.answers)]))
+        return self.answers[i]
 
     def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence

@@ -53,19 +53,19 @@ class WarmRows:
     """Answers of a lower level that keeps rows: those of the first call, or of the last one that was solved anew."""
 
     owner: str
-    asked: Asked
+    condition: Asked
     anew: bool
     sequence: Sequence[AskedState] = ()
-    made: list[Vector | None] = field(default_factory=list)
-    kept: dict[Any, list[int]] = field(default_factory=dict)
+    answers: list[Vector | None] = field(default_factory=list)
+    rows: dict[Any, list[int]] = field(default_factory=dict)
 
     def __call__(self, sequence: Sequence[AskedState], i: int) -> Vector | None:
         """The answer at a place of a sequence."""
         if self.sequence is not sequence:
-            self.sequence, self.made, self.kept = sequence, [], {}
-        while len(self.made) <= i:
-            self.made.append(self._next(sequence[len(self.made)]))
-        return self.made[i]
+            self.sequence, self.answers, self.rows = sequence, [], {}
+        while len(self.answers) <= i:
+            self.answers.append(self._next(sequence[len(self.answers)]))
+        return self.answers[i]
 
     @np.errstate(all="ignore")
     def _next(self, one: AskedState) -> Vector | None:
@@ -73,19 +73,19 @@ class WarmRows:
         if not isinstance(probe.problem, Quadratic) or (probe.stage == "hypergradient" and probe.call.lam is not None):
             return one.own
         program, key = RIGHT_LOWER.program(probe.problem.arrays, probe.x), one.question.told.get(self.owner)
-        rows = self.kept.get(key)
+        rows = self.rows.get(key)
         again = None if rows is None or max(rows, default=0) >= len(program.r) else holding(program, rows)
         if again is not None and self._passes(program, again):
             return _answer(one, again)
         pair = RIGHT_LOWER.found(probe.problem, probe.x)
         held = None if pair is None else clearly_held(program, pair)
         if held is not None and (self.anew or rows is None):
-            self.kept[key] = held
+            self.rows[key] = held
         return one.own
 
     def _passes(self, program: QuadraticProgram, pair: Pair) -> bool:
         y, lam = pair
-        return bool((program.violated(y) <= UNCLEAR).all() if self.asked == "feasible" else (lam >= -UNCLEAR).all())
+        return bool((program.violated(y) <= UNCLEAR).all() if self.condition == "feasible" else (lam >= -UNCLEAR).all())
 
 
 def _answer(one: AskedState, pair: Pair) -> Vector | None:

@@ -162,8 +162,8 @@ def misses(outcomes: Sequence[NamingOutcome]) -> Iterator[str]:
         catalogue = "WRONG CATALOGUE NAME " if one.catalogue == "wrong" else ""
         kinds = "+".join(edit.kind for edit in edits)
         yield f"{caught}{catalogue}{one.mark.upper()} [{kinds}] {one.mistake.sentence}"
-        yield f"    visible: edits {sorted(one.visible)}, described: {sorted(one.found.described)}; {one.found.marks}"
-        yield from (f"    said: {line}" for line in one.said)
+        yield f"    visible: edits {sorted(one.visible)}, described: {sorted(one.marked.described)}; {one.marked.marks}"
+        yield from (f"    said: {line}" for line in one.lines)
 
 
 def census() -> Iterator[str]:

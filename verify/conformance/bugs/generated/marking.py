@@ -60,7 +60,7 @@ class Unheld:
 
     mistake: Mistake
     unseen: Unseen
-    made: dict[tuple[str, Kept], Any] = field(default_factory=dict)
+    cache: dict[tuple[str, Kept], Any] = field(default_factory=dict)
 
     @property
     def every(self) -> Kept:
@@ -77,9 +77,9 @@ class Unheld:
         return self.mistake.model_copy(update={"edits": edits}).subject()
 
     def _made(self, what: str, part: Kept, make: Callable[[PlainMethod], Any]) -> Any:
-        if (what, part) not in self.made:
-            self.made[what, part] = make(self.subject(part))
-        return self.made[what, part]
+        if (what, part) not in self.cache:
+            self.cache[what, part] = make(self.subject(part))
+        return self.cache[what, part]
 
     def answers(self, part: Kept) -> dict[str, Vector | None]:
         """Answers by probe. All stages are asked, one after another: some answers depend on what came before."""

@@ -29,33 +29,33 @@ ROUNDS = 3
 class NamingOutcome:
     """What became of one mistake, single or double.
 
-    ``visible`` are edits, by number, whose stage diverges, ``found`` what is said worth, by explanations, and
-    ``catalogue`` what the catalogue's name is worth; ``said`` is what is printed.
+    ``visible`` are edits, by number, whose stage diverges, ``marked`` what is said worth, by explanations, and
+    ``catalogue`` what the catalogue's name is worth; ``lines`` are what is printed.
     """
 
     number: int
     mistake: Mistake
     caught: bool
     visible: frozenset[int]
-    found: Marked
+    marked: Marked
     catalogue: Mark
-    said: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def mark(self) -> Mark:
         """The whole: wrong where anything said is, exact where every visible edit is described."""
-        marks = [*self.found.marks.values()]
+        marks = [*self.marked.marks.values()]
         if "wrong" in marks:
             return "wrong"
-        if not self.found.described or not self.visible <= self.found.described:
+        if not self.marked.described or not self.visible <= self.marked.described:
             return "unnamed"
         return "one-of" if "one-of" in marks else "exact"
 
     @property
     def partly(self) -> bool:
         """Whether something is said, all of it true, of a part of what is wrong."""
-        return self.mark == "unnamed" and bool(self.found.described)
+        return self.mark == "unnamed" and bool(self.marked.described)
 
 
 @lru_cache(maxsize=2)

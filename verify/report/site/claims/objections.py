@@ -49,7 +49,7 @@ class Refuted:
     """A statement that fails as written, with what can be said against that, the strongest first."""
 
     entry: StatementOutline
-    found: ReadingOutline
+    reading: ReadingOutline
     deciding: Result
     objections: tuple[Objection, ...]
 

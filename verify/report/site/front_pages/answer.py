@@ -35,11 +35,11 @@ class PageAnswer:
     """The opening: ``short`` in a few words, then how it fails, what causes that, and what the repair gives."""
 
     short: str
-    said: tuple[Markup, ...]
+    sentences: tuple[Markup, ...]
     repaired: Markup
     proved: Markup
     """How many repaired statements are proven, and whether a rate is among them; empty where none is."""
-    asked: str
+    scope: str
     """What was asked, where it is not all; empty of a whole run."""
     added: tuple[AddedHypothesis, ...]
     """Hypotheses that the repaired rates need and the paper does not list."""

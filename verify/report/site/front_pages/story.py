@@ -33,10 +33,10 @@ def pages(site: SiteFrame) -> list[Page]:
     body = drawn(
         "story.html.j2", here, answer=told, causes=shown, rows=finding_rows(here, shown), holding=_holding(here),
         toy=_toy(here), proven=proven_in(here.outline), spark=_spark, counts=here.outline.counts,
-        asked=_asked(here) if told.asked else [],
+        asked=_asked(here) if told.scope else [],
         tallied=tallied(here), record=standing(here.report), beside=_beside(here),
     )  # fmt: skip
-    description = " ".join([told.short, *(Markup(part).striptags() for part in told.said)])
+    description = " ".join([told.short, *(Markup(part).striptags() for part in told.sentences)])
     return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]
 
 

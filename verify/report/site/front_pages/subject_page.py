@@ -42,7 +42,7 @@ class Failing:
     """A statement that fails of this program."""
 
     entry: StatementOutline
-    found: ReadingOutline
+    reading: ReadingOutline
     number: CellNumber
 
 
@@ -62,7 +62,7 @@ def pages(site: SiteFrame) -> list[Page]:
     here = site.at_front
     failing = _failing(here)
     letter = report.letter
-    drawings = (figure([(one.found, one.number)], one.entry.title, "yours") for one in failing)
+    drawings = (figure([(one.reading, one.number)], one.entry.title, "yours") for one in failing)
     body = drawn(
         "subject.html.j2", here, letter=letter, lines=LINES, stands=STANDS, headline=headline(here),
         counts=_counts(here), cover=_cover(here), failing=failing[:SHOWN], left=max(0, len(failing) - SHOWN),

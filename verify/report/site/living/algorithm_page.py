@@ -115,7 +115,7 @@ def _links(rows: list[ReadingRow]) -> list[Markup]:
     """Readings as links, in the words in which they differ from the repaired text; those that differ least first."""
     return [
         Markup('<a href="{}">{}</a>').format(
-            row.address, wording.typeset("; ".join(row.said[one.field] for one in row.changed) or "the repaired text")
+            row.address, wording.typeset("; ".join(row.words[one.field] for one in row.changed) or "the repaired text")
         ) for row in sorted(rows, key=lambda row: len(row.changed))
     ]  # fmt: skip
 

@@ -25,7 +25,7 @@ class ReadingRow:
     """The orders of the bias under one reading, by instance."""
 
     values: Mapping[str, str]
-    said: Mapping[str, str]
+    words: Mapping[str, str]
     orders: tuple[tuple[str, int | str | None], ...]
 
     @property

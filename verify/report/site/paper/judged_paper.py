@@ -79,11 +79,11 @@ class JudgedStatement:
     id: str
     statement: Statement
     outline: StatementOutline | None
-    found: Mapping[str, CellNumber]
+    numbers: Mapping[str, CellNumber]
 
     def standing(self, reading: str) -> Standing:
         """What became of it."""
-        if self.outline and reading in self.found:
+        if self.outline and reading in self.numbers:
             outcome = self.outline.named[reading]
             return Standing(outcome.shown or ABSENT, outcome.word if outcome.is_told else "")
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
@@ -111,7 +111,7 @@ class JudgedStatement:
     @property
     def same(self) -> bool:
         """Whether nothing is to be told twice: the same came out of the same assertion, in the same words."""
-        if self.outline is None or not self.found:
+        if self.outline is None or not self.numbers:
             return True
         written, repaired = (self.outline.named.get(name) for name in NAMED)
         if written is None or repaired is None:
@@ -123,7 +123,7 @@ class JudgedStatement:
     @property
     def compared(self) -> str:
         """What was compared, where the numbers are not orders, which say it themselves."""
-        number = self.found.get("as-written")
+        number = self.numbers.get("as-written")
         return number.quantity.rstrip(",. ") if number is not None and number.claimed[:1] in ("=", "≤", "≥") else ""
 
 

@@ -112,7 +112,7 @@ class AnnotatedPaper:
 
     def restated(self, judge: JudgedStatement) -> str:
         """How the repaired claim differs from the printed one, ``claim weakened to O(α⁻¹)``."""
-        whole = judge.outline is not None and not any(number.part for number in judge.found.values())
+        whole = judge.outline is not None and not any(number.part for number in judge.numbers.values())
         return self.site.restated(judge.outline) if judge.outline and whole else ""
 
     def span(self, first: int, last: int) -> str:
@@ -157,7 +157,7 @@ class AnnotatedPaper:
 
     def shown(self, judge: JudgedStatement, reading: str) -> Markup:
         """A statement's number under a reading as a cell has it; else how it stands."""
-        number = judge.found.get(reading)
+        number = judge.numbers.get(reading)
         return stands(judge.standing(reading)) if number is None else number.value
 
     def code(self, passage: ArgumentPassage) -> list[tuple[int, CodeOfLine | None, bool]]:

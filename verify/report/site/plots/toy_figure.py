@@ -23,7 +23,7 @@ _LEFT, _WIDE, _TOP, _TALL = 44.0, 350.0, 12.0, 200.0
 class ToyFigure:
     """Paths of both errors, places of ticks and marks, numbers at :data:`AT`, and data for the script."""
 
-    made: Toy
+    exact: Toy
     name: str
     shown: dict[str, str]
     written: str

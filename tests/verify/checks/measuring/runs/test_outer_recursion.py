@@ -41,7 +41,7 @@ def test_the_last_questions_count_too():
     follower, T = Follower(told, STARTS, SCHEDULE), SCHEDULE.T
 
     def late(z):
-        return follower(z + (0.05 if follower.asked == (T - 1) * len(STARTS) else 0.0))
+        return follower(z + (0.05 if follower.calls == (T - 1) * len(STARTS) else 0.0))
 
     f2csa_ref.outer_loop(late, STARTS, parameters=SCHEDULE, rng=np.random.default_rng(0))
     assert not follower.evidence().holds

@@ -245,7 +245,7 @@ def test_a_wrong_ramp_is_described_exactly(monkeypatch: pytest.MonkeyPatch) -> N
     assert outcome.caught
     assert outcome.visible == {0}
     assert outcome.mark == "exact"
-    assert outcome.said
+    assert outcome.lines
 
 
 def test_the_page_counts_outcomes() -> None:

@@ -16,7 +16,7 @@ from verify.report.site.frame import SiteFrame
 def test_every_refutation_of_the_text_is_there_and_nothing_else() -> None:
     made = list(refuted(SiteFrame.of(failing())))
     assert "bias-bound/T1" in {one.entry.id for one in made}
-    assert all(one.found.status == "REFUTED" for one in made)
+    assert all(one.reading.status == "REFUTED" for one in made)
     assert list(refuted(SiteFrame.of(holding()))) == []
     assert FILE not in site_files(holding())
 

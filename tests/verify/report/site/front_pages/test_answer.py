@@ -22,7 +22,7 @@ from verify.verdict import Verdict
 def told(made: Report) -> str:
     site = SiteFrame.of(made).at_front
     found = answer(site, causes(site))
-    return " ".join([found.short, *(part.striptags() for part in found.said), found.repaired.striptags()])
+    return " ".join([found.short, *(part.striptags() for part in found.sentences), found.repaired.striptags()])
 
 
 def test_what_fails_is_told_with_its_numbers_and_causes() -> None:
@@ -109,7 +109,7 @@ def test_the_repaired_reading_alone_is_told_as_such() -> None:
     site = SiteFrame.of(report([result("bias-bound/T1", "repaired", HELD)]))
     found = answer(site, ())
     assert found.short == "The text as written was not asked."
-    assert "the text as written was not asked" in found.asked
+    assert "the text as written was not asked" in found.scope
 
 
 def test_a_part_says_what_it_asked() -> None:
