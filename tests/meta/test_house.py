@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -37,15 +37,15 @@ MODULES = {module(path): path for path in files()}
 @cache
 def imported(path: Path) -> set[str]:
     """Modules of the house that a file imports anywhere: lazily, for types only, in whatever form."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
             if any(f"{node.module}.{alias.name}" not in MODULES for alias in node.names):
-                found.add(node.module)
-    return (found & MODULES.keys()) - {module(path)}
+                names.add(node.module)
+    return (names & MODULES.keys()) - {module(path)}
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
@@ -74,7 +74,7 @@ def test_a_class_name_means_one_thing() -> None:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(name)
-    assert {name: found for name, found in homes.items() if len(found) > 1} == {}
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
 
 
 def test_no_new_room_at_the_top() -> None:
@@ -107,6 +107,40 @@ def test_few_functions_take_seven_arguments() -> None:
                     wide.add(f"{name}.{node.name}")
     assert wide == WIDE.keys()
     assert len(wide) <= 15
+
+
+EMPTY = {"found", "made", "said", "kept", "asked"}
+"""Words that any value answers to."""
+BOUND = {ast.arg: "arg", ast.ExceptHandler: "name", ast.MatchAs: "name", ast.MatchStar: "name", ast.alias: "asname"}
+"""Nodes that bind a name, beside those that are one, and what of them it is."""
+UNSAID: dict[str, str] = {}
+"""Variables that are called by such a word all the same, each with its reason."""
+
+
+def variables(node: ast.AST, where: str) -> Iterator[tuple[str, str]]:
+    """Variables and parameters below a node, each with where it is; fields, which data on disk have, are left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(node, ast.ClassDef) and isinstance(child, ast.AnnAssign):
+            yield from variables(child.value or ast.Pass(), where)
+            continue
+        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield where, child.id
+        elif type(child) in BOUND:
+            yield where, getattr(child, BOUND[type(child)])
+        is_named = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        yield from variables(child, f"{where}.{child.name}" if is_named else where)
+
+
+def test_variables_say_what_they_hold() -> None:
+    unsaid = {
+        f"{where}.{variable}"
+        for name, path in MODULES.items()
+        for where, variable in variables(ast.parse(path.read_text(encoding="utf-8")), name)
+        if variable in EMPTY
+    }
+    assert unsaid == UNSAID.keys()
+    code = "class C:\n made: int\n def f(said): return lambda asked: [asked for kept in said if (found := kept)]"
+    assert [word for _, word in variables(ast.parse(code), "")] == ["said", "asked", "kept", "found"]
 
 
 SIBLINGS, FLOORS = 20, 8
@@ -163,7 +197,7 @@ def is_a_list(folder: str) -> bool:
 
 
 def test_no_room_looks_back_up() -> None:
-    assert {name: found for name in FOLDERS if (found := circle(siblings(name)))} == {}
+    assert {name: names for name in FOLDERS if (names := circle(siblings(name)))} == {}
     for name in APART:
         assert circle(siblings(name.rsplit(".", 2)[0], APART.keys() - {name})), f"{name} no longer stands apart"
 
