@@ -10,7 +10,8 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from f2csa_ref.solver.trace import TraceBlock
-from verify.evidence.model import Point, RateEvidence, superscript
+from spec.formulas.powers import superscript
+from verify.evidence.model import Point, RateEvidence
 from verify.report import wording
 from verify.report.figures.spoken_text import heard
 

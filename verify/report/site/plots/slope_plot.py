@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from verify.evidence.model import Point, RateEvidence, superscript
+from spec.formulas.powers import superscript
+from verify.evidence.model import Point, RateEvidence
 from verify.report import wording
 from verify.report.figures.spoken_text import heard
 from verify.report.findings.outline import ReadingOutline
