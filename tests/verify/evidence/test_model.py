@@ -1,4 +1,4 @@
-"""How numbers are held against one another, and how powers are printed."""
+"""How numbers are held against one another."""
 
 from __future__ import annotations
 
