@@ -295,15 +295,21 @@ def find(full_id: str) -> Statement:
     return find_named(_statements(), full_id, "claim", "must be a known claim or step", "`f2csa claims` lists them")
 
 
-def premises_of(full_id: str) -> tuple[Premise, ...]:
-    """A statement's premises, whatever the reading: its claim's but those that it goes without, then its own.
+def premises_of(full_id: str, reading: ReadingName | None = None) -> tuple[Premise, ...]:
+    """A statement's premises: its claim's but those that it goes without, then its own.
+
+    Args:
+        full_id: The statement.
+        reading: The reading under which they are asked for, where a premise of its own stands in for its claim's of
+            that id; whatever the reading if ``None``.
 
     Raises:
         InvalidInputError: If there is no such statement.
     """
     statement, claim = find(full_id), find(full_id.partition("/")[0])
     inherited = () if statement is claim else claim.premises
-    return (*(one for one in inherited if one.id not in statement.goes_without), *statement.premises)
+    premises = (*(one for one in inherited if one.id not in statement.goes_without), *statement.premises)
+    return premises if reading is None else tuple({p.id: p for p in premises if reading in p.readings}.values())
 
 
 @lru_cache(maxsize=1)

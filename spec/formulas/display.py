@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from spec.formulas.powers import superscript
 from spec.formulas.quantities import load_quantities
 from spec.formulas.tree import Node, Quantity
 
 _BINDING = {"or": 0, "and": 1, "relation": 2, "+": 3, "-": 3, "*": 4, "/": 4, "@": 4, "negative": 5, "^": 6}
 _ATOM = 9
-_SUPERSCRIPT = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class _Printer:
         if node.name == "^":
             power = self.shown(b)
             base = self.shown(a, 7)
-            return f"{base}^{{{power}}}" if self.tex else base + power.translate(_SUPERSCRIPT)
+            return f"{base}^{{{power}}}" if self.tex else base + superscript(power)
         if node.name == "/" and self.tex:
             return rf"\frac{{{self.shown(a)}}}{{{self.shown(b)}}}"
         signs = {"+": " + ", "-": " - ", "/": "/", "@": self.style.beside}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from spec.formulas.powers import superscript
 from tests import kept
-from verify.evidence.model import superscript
 from verify.evidence.rates.undecided import rough
 from verify.report.findings.corrections import corrections_in
 from verify.report.formats.headline import headline, plain

@@ -257,8 +257,7 @@ def _measured(case: Case, check: Check, *, held: bool) -> Measurement:
     Raises:
         UnlistedPremiseError: If a premise fails that the statement does not have under this reading.
     """
-    statement, claim = find_claim(case.claim), find_claim(case.claim.split("/")[0])
-    premises = premises_asked(statement, claim, "as-written" if case.as_written else "repaired")
+    statement, premises = find_claim(case.claim), premises_asked(case)
     decided = tuple(premises_decided(case, premises))
     if any(not premise.holds for premise in decided):
         return Measurement(decided)
@@ -289,9 +288,10 @@ def _measured(case: Case, check: Check, *, held: bool) -> Measurement:
         return Measurement((*decided, PremiseEvidence(premise=VALUE, holds=False, finding=finding)))
     except PremiseUnmetError as unmet:
         measured = Measurement((unmet.evidence,))
+    asked_for = {premise.id for premise in premises}
     examined = [item for item in measured.evidence if isinstance(item, PremiseEvidence)]
     for item in examined:
-        if not item.holds and item.premise not in premises:
+        if not item.holds and item.premise not in asked_for:
             raise UnlistedPremiseError(
                 f"{case.claim} excused itself by “{item.premise}”, which it does not ask for here"
             )
@@ -301,7 +301,7 @@ def _measured(case: Case, check: Check, *, held: bool) -> Measurement:
     known = {item.premise for item in examined}
     met = premises_met(case.instance)
     others = [item for item in decided if item.premise not in known]
-    others += [met[one] for one in met if one in premises.keys() - known - {item.premise for item in others}]
+    others += [met[one] for one in met if one in asked_for - known - {item.premise for item in others}]
     return replace(
         measured, evidence=(*others, *wrong.evidence, *measured.evidence),
         counterexample=wrong.counterexample or measured.counterexample,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import ConfigDict, Field, GetJsonSchemaHandler, SerializerFunctionWrapHandler, model_serializer
@@ -330,16 +329,3 @@ class Counterexample(FrozenData):
 LETTERS = {"alpha": "α", "inner_tol": "δ", "epsilon": "ε", "goldstein_radius": "δ", "eta": "η",
            "sigma": "σ"}  # fmt: skip
 """Letters of the paper for the variables of a sweep."""
-_SUPERSCRIPTS = str.maketrans("-−0123456789./", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·ᐟ")
-
-
-def superscript(value: object) -> str:
-    """A number in print as Unicode superscripts: ``⁻²``, ``⁰·⁵``, ``¹ᐟ²``."""
-    return str(value).translate(_SUPERSCRIPTS)
-
-
-def raised(name: str, exponent: float | Fraction) -> str:
-    """A power in print: ``α²``, ``α``, ``1``, ``α⁰·⁵``, ``α¹ᐟ²``."""
-    if exponent in (0, 1):
-        return name if exponent else "1"
-    return name + superscript(f"{exponent:g}" if isinstance(exponent, float) else exponent)

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from spec.formulas.powers import raised
 from verify.evidence.charts import Plot, Series
-from verify.evidence.model import raised
 from verify.experiments.costs import ACCURACY, ALGEBRAS, ALL, F2CSA, ITERATIVE, METHODS, PREPARED
 from verify.experiments.curves import FittedPower, by, crossing, middle, power
 from verify.experiments.model import Experiment, Finding, Row, Size

@@ -10,20 +10,13 @@ from flint import fmpq_poly
 
 from spec import Quadratic
 from spec.exact import ExactArray
+from spec.formulas.powers import raised, superscript
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.algebra.rationals import Vector, fraction
 
-_SUPERSCRIPTS = str.maketrans("-0123456789/", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹ᐟ")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]*)")
 _POWER = re.compile(r"\^(?:\((-?\d+(?:/\d+)?)\)|(-?\d+))")
-
-
-def power(name: str, exponent: Fraction | int) -> str:
-    """``α²``, ``α``, ``M¹ᐟ²``, ``1``."""
-    if exponent == 0:
-        return "1"
-    return name if exponent == 1 else name + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def expression(text: str, symbols: Mapping[str, str]) -> str:
@@ -31,9 +24,7 @@ def expression(text: str, symbols: Mapping[str, str]) -> str:
     # Names are every second part. A symbol may hold a caret of its own, which is no power to raise.
     parts = _NAME.split(text)
     parts[1::2] = [symbols.get(name, name) for name in parts[1::2]]
-    parts[::2] = [
-        _POWER.sub(lambda match: (match[1] or match[2]).translate(_SUPERSCRIPTS), part) for part in parts[::2]
-    ]
+    parts[::2] = [_POWER.sub(lambda match: superscript(match[1] or match[2]), part) for part in parts[::2]]
     shown = "".join(parts).replace(" * ", "·").replace(" / ", "/").replace("1 /", "1/")
     return shown.replace("<=", "≤").replace(">=", "≥")
 
@@ -56,7 +47,7 @@ def term(coefficient: Vector, exponent: int | None) -> str:
     if exponent == 0:
         return shown
     factor = {"1": "", "-1": "-"}.get(shown, f"{shown}·" if "/" in shown or "(" in shown else shown)
-    return f"{factor}{power('α', exponent)}"
+    return f"{factor}{raised('α', exponent)}"
 
 
 def function(values: RationalVector) -> str:
@@ -105,7 +96,7 @@ def _ratio(numerator: fmpq_poly, denominator: fmpq_poly) -> str:
 
 
 def _polynomial(polynomial: fmpq_poly) -> str:
-    return _sum([(fraction(value), "" if k == 0 else power("α", k)) for k, value in enumerate(polynomial.coeffs())])
+    return _sum([(fraction(value), "" if k == 0 else raised("α", k)) for k, value in enumerate(polynomial.coeffs())])
 
 
 def _sum(terms: Sequence[tuple[Fraction, str]]) -> str:

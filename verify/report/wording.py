@@ -10,7 +10,8 @@ from functools import lru_cache
 from markupsafe import Markup, escape
 
 from spec.claims import Bound, Claim, Statement
-from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence, raised, superscript
+from spec.formulas.powers import raised, superscript
+from verify.evidence.model import LETTERS, ClosedForm, ComparisonEvidence, RateEvidence
 from verify.evidence.rates.undecided import NOT_SETTLED as NOT_SETTLED
 from verify.evidence.rates.undecided import rough as rough
 from verify.report import signs

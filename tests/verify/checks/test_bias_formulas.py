@@ -104,8 +104,7 @@ def test_a_split_without_the_weights_is_none_where_a_multiplier_is_on_its_ramp()
 
 def decided(claim: str, reading: str, name: str) -> dict[str, bool]:
     case = case_of(claim, reading, name)
-    asked = premises_asked(claims.find(claim), claims.find(claim.split("/")[0]), reading)
-    return {premise.premise: premise.holds for premise in premises_decided(case, asked)}
+    return {premise.premise: premise.holds for premise in premises_decided(case, premises_asked(case))}
 
 
 def test_premises_are_decided_where_they_are_asked_for():
@@ -153,13 +152,14 @@ def with_premises_deleted(monkeypatch):
     for name in ("strict-complementarity", "hessian-lipschitz"):
         text = re.sub(rf'\[\[(steps\.)?premises\]\]\nid = "{name}"\n.*?\n(?=\[)', "", text, flags=re.DOTALL)
         text = text.replace(f'goes_without = ["{name}"]\n', "")
-    edited = dict(claims._load("bias-bound", text).statements())
+    edited, find = dict(claims._load("bias-bound", text).statements()), claims.find
 
     def find_edited(name: str) -> claims.Statement:
-        return edited.get(name) or claims.find(name)
+        return edited.get(name) or find(name)
 
     monkeypatch.setattr(plan, "find_claim", find_edited)
     monkeypatch.setattr(formula_evidence, "find", find_edited)
+    monkeypatch.setattr(claims, "find", find_edited)  # premises_of looks there
 
 
 CHANGES = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from spec.formulas.powers import superscript
 from verify.campaign.baseline.comparison import Change, Comparison, matched
 from verify.campaign.baseline.model import Baseline, Entry, Sweep
-from verify.evidence.model import superscript
 from verify.report.formats.markdown import escape
 from verify.report.wording import counted, interval, letter, listing, word
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 from spec import Holder
-from spec.claims import Premise, ReadingName, Statement, find
+from spec.claims import Premise, find, premises_of
 from spec.formulas import Node, choices_within, names_within, plain_text, words_observed
 from spec.reading import KEEPING, chosen_by
 from verify.checks.measuring.case import Case, Measurement, checks, compare
@@ -95,7 +95,7 @@ def _bounds(case: Case) -> list[Node]:
     """The premises about one alpha, where the statement is no limit."""
     if case.bound.exponents:
         return []
-    nodes = (_predicate(case, premise) for premise in _premises(case).values())
+    nodes = (_predicate(case, premise) for premise in premises_asked(case))
     return [node for node in nodes if node is not None and _is_about_one_alpha(node)]
 
 
@@ -104,9 +104,9 @@ def _is_about_one_alpha(node: Node) -> bool:
     return "alpha" in names and names.isdisjoint(ERRORS) and not has_order(node)
 
 
-def _premises(case: Case) -> dict[str, Premise]:
-    reading: ReadingName = "as-written" if case.as_written else "repaired"
-    return premises_asked(find(case.claim), find(case.claim.split("/")[0]), reading)
+def premises_asked(case: Case) -> tuple[Premise, ...]:
+    """The premises of the case's statement under its reading."""
+    return premises_of(case.claim, "as-written" if case.as_written else "repaired")
 
 
 def _predicate(case: Case, premise: Premise) -> Node | None:
@@ -294,12 +294,6 @@ def beside(case: Case, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(item for item in decided if not (isinstance(item, RateEvidence) and item.variable in derived))
 
 
-def premises_asked(statement: Statement, claim: Statement, reading: ReadingName) -> dict[str, Premise]:
-    """The premises of a statement under a reading, by id: its own, and its claim's but those that it goes without."""
-    inherited = [premise for premise in claim.premises if premise.id not in statement.goes_without]
-    return {p.id: p for p in (*inherited, *statement.premises) if reading in p.readings}
-
-
 def without_value(case: Case) -> PremiseEvidence | None:
     """Where what the statement's formula names has no value at the case's point: that, and why; else nothing."""
     node, site = find(case.claim).assertion(case.reading_name).proposition, site_of(case)
@@ -314,14 +308,14 @@ def _in_the_limit(node: Node, site: Site | Stated, choices: tuple[tuple[str, str
     return met, met or has_order(node) or not is_met(node, site, LARGEST, dict(choices))
 
 
-def premises_decided(case: Case, premises: Mapping[str, Premise]) -> Iterator[PremiseEvidence]:
+def premises_decided(case: Case, premises: Iterable[Premise]) -> Iterator[PremiseEvidence]:
     """Each premise that has a formula and a value here: whether it holds for all small alpha, or at some.
 
     One that holds at the largest alpha there is and at no small one cannot be met where alpha tends to 0; where the
     statement is about each alpha, it is asked where the premise holds.
     """
     site, choices, bounds = premises_site_of(case), choices_of(case), _bounds(case)
-    for premise in premises.values():
+    for premise in premises:
         node = _predicate(case, premise)
         if node is None:
             continue

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from spec import REPAIRED
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.activation.weights_blame import explain_activation
@@ -20,7 +18,6 @@ from verify.conformance.blame.sums.exchanges import OtherAlpha
 from verify.conformance.blame.sums.other_alphas import CallWithAlpha
 from verify.conformance.blame.sums.sparse_sums import SumEdit
 from verify.conformance.blame.sums.sum_blame import Asker, explain_sum
-from verify.conformance.blame.whole_calls import play
 from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen
 from verify.conformance.probes.answers import StageAnswer
 from verify.conformance.probes.probes import WHOLE
@@ -68,12 +65,12 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
             known[stage] = AsAnswered(stages)
     wrong = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.excess <= 1]
     told = all(blame.explanations for blame in blames) and "penalty_minimiser" not in known
-    left = [a for a in wrong if not _gives(known, a)] if told and seen.of("penalty_minimiser") else []
+    left = [a for a in wrong if _off(known, a) > NEAR] if told and seen.of("penalty_minimiser") else []
     if left:
         # The solve is right where it is asked by itself: where it is not, it must make all that others leave.
         solve = explain_sum("y", stages, _own_answers(seen, "penalty_minimiser"), accuracy, off=True)
         beside = known | ({"penalty_minimiser": solve.explanations[0]} if solve.explanations else {})
-        if beside != known and all(_gives(beside, answer) for answer in left):
+        if beside != known and all(_off(beside, answer) <= NEAR for answer in left):
             blames, known = [*blames, solve], beside
     blames, known = _with_whole_call(blames, known, wrong, Asker(stages))
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
@@ -107,8 +104,7 @@ def _with_whole_call(
     held = [answer for given in INSIDE_STAGE for answer in asked_later(asker, given)]
 
     def given_by(one: dict[Stage, Explanation], answers: Sequence[StageAnswer]) -> list[float]:
-        named = {str(stage): explanation for stage, explanation in one.items()}
-        return [off for answer in answers if (off := misfit(named, answer)) <= NEAR]
+        return [off for answer in answers if (off := _off(one, answer)) <= NEAR]
 
     answers = [*wrong, *held]
     by_whole = given_by(whole, answers)
@@ -122,10 +118,9 @@ def _with_whole_call(
     return [told if one is blame else one for one in blames], whole
 
 
-def _gives(known: Mapping[Stage, Explanation], answer: StageAnswer) -> bool:
-    """Whether explanations of its stages give a call's answer that is off."""
-    prediction = play(answer.probe, {str(stage): one for stage, one in known.items()})
-    return prediction is not None and bool((np.abs(prediction - answer.got) <= 2 * answer.probe.tolerance).all())
+def _off(known: Mapping[Stage, Explanation], answer: StageAnswer) -> float:
+    """How far a call whose stages are as explained is from its answer, in tolerances."""
+    return misfit({str(stage): one for stage, one in known.items()}, answer)
 
 
 def _ends_in_errors(seen: Seen, stage: Probed) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec.formulas.powers import raised
 from verify.evidence.model import FrozenData
-from verify.proofs.notation import power
 
 WORDS = {
     "formula": "the formula itself",
@@ -97,7 +97,7 @@ class ErrorSplit(FrozenData):
 
 def power_of_alpha(exponent: float) -> str:
     """A power of alpha, to a tenth."""
-    return power("α", int(exponent)) if exponent == int(exponent) else f"α^{exponent:g}"
+    return raised("α", int(exponent)) if exponent == int(exponent) else f"α^{exponent:g}"
 
 
 def _share(share: float | None) -> str:

@@ -24,8 +24,9 @@ import scipy
 
 from spec.claims import Bound
 from spec.exact import Vector
+from spec.formulas.powers import raised
 from verify.evidence.budget import Share
-from verify.evidence.model import LETTERS, CertifiedBound, RateEvidence, raised
+from verify.evidence.model import LETTERS, CertifiedBound, RateEvidence
 from verify.evidence.rates.bends import POWERS as BENDS
 from verify.evidence.rates.rates import SweepEstimate
 from verify.evidence.rates.undecided import has_no_order, symbol

@@ -11,7 +11,8 @@ from typing import get_args
 
 from spec.claims import ReadingName, Relation
 from spec.files import Frozen
-from verify.proofs.notation import expression, power
+from spec.formulas.powers import raised
+from verify.proofs.notation import expression
 from verify.proofs.orders.expressions import names_in, split
 from verify.proofs.orders.ledger import Level, OrderEntry, OrderLedger
 from verify.proofs.orders.order import LogInequality, NoOrderError, Order
@@ -198,7 +199,7 @@ class Judge:
         if not entry.inference.everywhere:
             return "it fails in the limit"
         moved = [
-            f"{self.ledger.symbol(name)} = {power('t', logarithms.get(name, Fraction(0)))}"
+            f"{self.ledger.symbol(name)} = {raised('t', logarithms.get(name, Fraction(0)))}"
             for name in entry.context.variables
         ]
         return f"it fails for {', '.join(moved)}, t large"

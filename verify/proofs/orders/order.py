@@ -13,7 +13,7 @@ from itertools import product
 from math import ceil, floor
 from typing import TypeAlias
 
-from verify.proofs.notation import power
+from spec.formulas.powers import raised
 
 Powers: TypeAlias = Mapping[str, Fraction]
 """A monomial: its exponents by variable, zeros left out."""
@@ -143,7 +143,7 @@ class Order:
 
     def shown(self, symbols: Mapping[str, str]) -> str:
         """In print: ``α⁻⁴``, ``δ_G⁻¹ε⁻³``, ``α + M¹ᐟ²``, ``1``, ``0``."""
-        texts = ["".join(power(symbols.get(name, name), exponent) for name, exponent in one) or "1"
+        texts = ["".join(raised(symbols.get(name, name), exponent) for name, exponent in one) or "1"
                  for one in sorted(self.monomials)]  # fmt: skip
         return " + ".join(texts) or "0"
 

@@ -10,7 +10,8 @@ from flint import fmpq_poly
 
 from spec import REPAIRED, Holder, OracleParameters
 from spec.claims import Bound
-from verify.proofs.notation import decimals, function, power, term, vector
+from spec.formulas.powers import raised
+from verify.proofs.notation import decimals, function, term, vector
 from verify.proofs.refutation.model import SHOWN_ALPHA, Break, RefutationCase, RefutationTarget, conclusion, opening
 from verify.proofs.refutation.penalty_targets import MAPS
 from verify.truth.algebra.rational_functions import RationalVector
@@ -104,7 +105,7 @@ def _slope(case: RefutationCase) -> Break | None:
     leading = (_monomial(Fraction(1), -2) if written else _monomial(1 / (2 * max(Fraction(1), abs(B))), -1)).leading()
     if not case.is_broken_by(leading, "inner_tol"):
         return None
-    order = power("δ", leading.exponent or 0)
+    order = raised("δ", leading.exponent or 0)
     lines = (
         *opening(case, lower),
         "With τ = δ the ramp rises from 0 to 1 between h = -δ² and h = 0.",
@@ -236,7 +237,7 @@ def _holder_break(s: Fraction, claimed: Fraction) -> Break:
         "∇g is Lipschitz, ∇²g only Hölder continuous of exponent s. At x = 0, y* = 0 and λ* = 0; ∇F = -1.",
         "∇_yL(0, y) = 1 + α⁻²y = 0 has the solution y_pen = -α².",
         "∇_x g(0, y) = y + y|y|^s, so the estimator is α⁻²(y_pen + y_pen|y_pen|^s) = -1 - α^(2s).",
-        f"T₃ is -α^({2 * s}), while O({power('α', int(claimed))}) is claimed: no constant works as α → 0.",
+        f"T₃ is -α^({2 * s}), while O({raised('α', int(claimed))}) is claimed: no constant works as α → 0.",
         f"At α = {alpha}: T₃ = {bias}.",
     )
     given = {"y_star": "0", "lam": "0", "y_penalty": str(-(alpha**2))}

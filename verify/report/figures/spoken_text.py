@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from verify.evidence.model import superscript
+from spec.formulas.powers import superscript
 from verify.report.wording import typeset
 
 _INDEX = re.compile(r"<sub>([^<]*)</sub>")

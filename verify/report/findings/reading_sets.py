@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from spec.claims import Claim, Statement, premises_of
+from spec.formulas.powers import raised
 from spec.reading import find_choice
-from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence, raised
+from verify.evidence.model import LETTERS, PremiseEvidence, RateEvidence
 from verify.report import wording
 from verify.report.findings.hypothesis_ledger import Need
 from verify.report.findings.repairs import Judged, Repair, smallest_repairs

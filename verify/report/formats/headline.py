@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from markupsafe import Markup
 
 from spec.claims import Claim
-from verify.evidence.model import superscript
+from spec.formulas.powers import superscript
 from verify.report import prose, wording
 from verify.report.findings import user_lists
 from verify.report.findings.outline import ReadingOutline

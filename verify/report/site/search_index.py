@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from itertools import groupby
 from typing import Any
 
-from verify.evidence.model import superscript
+from spec.formulas.powers import superscript
 from verify.report.site.frame import APART, FOLDER, MARK, Page
 
 INDEX = f"{FOLDER}search-index.js"

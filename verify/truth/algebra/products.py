@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from spec.formulas.powers import superscript
 from verify.truth.algebra.rationals import Number
 
 Polynomial: TypeAlias = Mapping[int, Fraction | int]
@@ -169,9 +170,6 @@ def _sum(polynomial: Polynomial) -> Text:
     return Text(plain, latex, is_sum=len(polynomial) > 1)
 
 
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
 def _raised(base: Text, power: int, *, bars: bool = False) -> Text:
     plain, latex = f"({base.plain})", rf"\left({base.latex}\right)"
     if bars:
@@ -186,7 +184,7 @@ def _power(exponent: int) -> Text:
 def _to_power(base: Text, power: int) -> Text:
     if power == 1:
         return base
-    return Text(base.plain + str(power).translate(_SUPERSCRIPTS), f"{base.latex}^{{{power}}}")
+    return Text(base.plain + superscript(power), f"{base.latex}^{{{power}}}")
 
 
 def _integer(value: int) -> Text:

@@ -151,7 +151,7 @@ def _hidden_choices(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
 
 def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> Iterator[str]:
     """What the run has of each premise that the text asks for where it fails; nothing where one fails or is lacking."""
-    premises = [one for one in premises_of(fallen.id) if WRITTEN in one.readings and _is_made(one, deciding)]
+    premises = [one for one in premises_of(fallen.id, "as-written") if _is_made(one, deciding)]
     decided = {item.premise: item for item in deciding.evidence if isinstance(item, PremiseEvidence)}
     taken = {one.id: told for one in premises if one.id not in decided and (told := _taken(one, entries))}
     if any(one.id not in decided and one.id not in taken for one in premises):

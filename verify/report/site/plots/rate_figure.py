@@ -13,9 +13,9 @@ from markupsafe import Markup, escape
 
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.report import wording
+from verify.report.figures.canvas import Canvas, decade_label, mark, outline, padded, path, px, text
 from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
-from verify.report.site.plots.slope_plot import decade_label
 from verify.report.site.words.powers import drawn_powers
 
 SPARK = (120.0, 50.0)
@@ -189,74 +189,43 @@ def _points(rate: RateEvidence, toward: str, result: Result | None = None) -> tu
     return tuple(sorted(points.items(), reverse=toward == "zero"))
 
 
-class _Scale:
-    """Logarithmic axes for some series, in a box (left, right, top, foot)."""
-
-    def __init__(self, series: Sequence[FigureSeries], toward: str, box: tuple[float, float, float, float]) -> None:
-        across = [math.log10(at) for line in series for at, _ in line.points]
-        up = [math.log10(value) for line in series for _, value in line.points]
-        self.start, self.end = (max(across), min(across)) if toward == "zero" else (min(across), max(across))
-        self.low, self.high = min(up), max(up)
-        if self.high - self.low < 1:
-            middle = (self.high + self.low) / 2
-            self.low, self.high = middle - 0.5, middle + 0.5
-        self.left, self.right, self.top, self.foot = box
-
-    def x(self, at: float) -> float:
-        share = (math.log10(at) - self.start) / ((self.end - self.start) or 1.0)
-        return self.left + share * (self.right - self.left)
-
-    def y(self, value: float) -> float:
-        return self.foot - (math.log10(value) - self.low) / (self.high - self.low) * (self.foot - self.top)
-
-    def path(self, points: Sequence[tuple[float, float]]) -> str:
-        return "M" + "L".join(f"{self.x(at):.1f} {self.y(value):.1f}" for at, value in points)
-
-    def ticks(self) -> str:
-        """The axes with the values at their ends: the variable's, and decades."""
-        drawn = [f'<path class="axis" d="M{self.left:g} {self.top:g}V{self.foot + 4:g}H{self.right:g}"/>']
-        for at, anchor in ((self.start, "start"), (self.end, "end")):
-            x = f"{self.left if anchor == 'start' else self.right:g}"
-            value = escape(wording.number(10.0**at, 2))
-            drawn.append(f'<text class="tick" x="{x}" y="{self.foot + 16:g}" text-anchor="{anchor}">{value}</text>')
-        for decade in self._decades():
-            y = self.y(10.0**decade)
-            drawn.append(f'<path class="axis" d="M{self.left - 3:g} {y:.1f}H{self.left:g}"/>')
-            label = drawn_powers(decade_label(decade))
-            place = f'x="{self.left - 5:g}" y="{y + 3.5:.1f}"'
-            drawn.append(f'<text class="tick" {place} text-anchor="end">{label}</text>')
-        return "".join(drawn)
-
-    def _decades(self) -> list[int]:
-        """Two whole decades of the axis, the outermost; one, where it holds no more."""
-        decades = range(math.ceil(self.low - 0.15), math.floor(self.high + 0.15) + 1)
-        return list(decades) if len(decades) < 2 else [decades[0], decades[-1]]
+def _canvas(series: Sequence[FigureSeries], toward: str, box: tuple[float, float, float, float]) -> Canvas:
+    across = [math.log10(at) for line in series for at, _ in line.points]
+    up = [math.log10(value) for line in series for _, value in line.points]
+    ends = (max(across), min(across)) if toward == "zero" else (min(across), max(across))
+    return Canvas(box, ends, padded(up, least=1.0, share=0.0))
 
 
-def _dot(tone: str, x: float, y: float, size: float) -> str:
-    if tone == "bad":
-        d = f"M{x:.1f} {y - size:.1f}L{x + size:.1f} {y:.1f}L{x:.1f} {y + size:.1f}L{x - size:.1f} {y:.1f}Z"
-        return f'<path class="p-bad" d="{d}"/>'
-    return f'<circle class="p-good" cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.75:.1f}"/>'
+def _axes(canvas: Canvas) -> str:
+    """The axes with the values at their ends: the variable's, and decades."""
+    left, right, top, foot = canvas.box
+    drawn = [path("axis", f"M{left:g} {top:g}V{foot + 4:g}H{right:g}")]
+    for decade, x, anchor in zip(canvas.x, (left, right), ("start", "end"), strict=True):
+        drawn.append(text("tick", (x, foot + 16), escape(wording.number(10.0**decade, 2)), anchor))
+    decades = range(math.ceil(canvas.y[0] - 0.15), math.floor(canvas.y[1] + 0.15) + 1)
+    # Two whole decades, the outermost; one, where the axis holds no more.
+    for at in decades if len(decades) < 2 else (decades[0], decades[-1]):
+        y = canvas.up(at)
+        drawn.append(path("axis", f"M{left - 3:g} {px(y)}H{left:g}"))
+        drawn.append(text("tick", (left - 5, y + 3.5), drawn_powers(decade_label(at)), "end"))
+    return "".join(drawn)
 
 
 def spark(figure: RateFigure, *, ticked: bool = False) -> Markup:
     """The figure in the width of a table's cell: lines, and a mark at the end of what was measured; or with ticks."""
     width, height = TICKED if ticked else SPARK
     box = (34.0, width - 6, 6.0, height - 32) if ticked else (2.0, width - 4, 4.0, height - 4)
-    scale = _Scale(figure.series, figure.toward, box)
-    drawn = [scale.ticks()] if ticked else []
+    canvas = _canvas(figure.series, figure.toward, box)
+    drawn = [_axes(canvas)] if ticked else []
     if ticked:
         says = "shrinks" if figure.toward == "zero" else "grows"
-        drawn.append(
-            f'<text class="tick" x="{box[1]:g}" y="{height - 2:g}" text-anchor="end" font-style="italic">'
-            f"{escape(figure.variable)} {says} →</text>"
-        )
+        words = f"{escape(figure.variable)} {says} →"
+        drawn.append(text("tick", (box[1], height - 2), words, "end", ' font-style="italic"'))
     for line in _claim_first(figure.series):
-        drawn.append(f'<path class="s-{line.tone}" d="{scale.path(line.points)}"/>')
+        spots = [canvas.spot(*point) for point in line.points]
+        drawn.append(path(f"s-{line.tone}", outline(spots)))
         if line.tone != "claim":
-            at, value = line.points[-1]
-            drawn.append(_dot(line.tone, scale.x(at), scale.y(value), 3.4))
+            drawn.append(mark(line.tone, spots[-1], 3.4))
     return _svg("spk ticked" if ticked else "spk", (width, height), figure.spoken, "".join(drawn))
 
 
@@ -284,8 +253,8 @@ def compared(written: ReadingOutline, repaired: ReadingOutline | None) -> Markup
         y = 15.0 + 20.0 * index
         tone = "bad" if entry.status == "REFUTED" else "good"
         x, bound = across.place(item.measured), across.place(item.predicted)
-        drawn.append(f'<path class="s-claim" d="M{bound:.1f} {y - 9:g}V{y + 9:g}"/>')
-        drawn.append(f'<path class="s-{tone}" d="M{bound:.1f} {y:g}H{x:.1f}"/>' + _dot(tone, x, y, 3.4))
+        drawn.append(path("s-claim", f"M{px(bound)} {y - 9:g}V{y + 9:g}"))
+        drawn.append(path(f"s-{tone}", f"M{px(bound)} {y:g}H{px(x)}") + mark(tone, (x, y), 3.4))
         labels.append(f"{entry.title.lower()} {wording.comparison(item)}")
     return _svg("spk", SPARK, "; ".join(labels), "".join(drawn))
 

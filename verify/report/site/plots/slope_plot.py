@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from verify.evidence.model import Point, RateEvidence, superscript
+from spec.formulas.powers import superscript
+from verify.evidence.model import Point, RateEvidence
 from verify.report import wording
+from verify.report.figures.canvas import Canvas, Pair, mark, outline, path, px, text, ticks
+from verify.report.figures.plots import seen_interval
 from verify.report.figures.spoken_text import heard
 from verify.report.findings.outline import ReadingOutline
 from verify.report.model import Result
@@ -18,8 +21,8 @@ from verify.report.site.words.powers import drawn_powers
 from verify.verdict import Verdict
 
 WIDTH, HEIGHT = 640.0, 250.0
-LEFT, RIGHT, TOP, FOOT = 50.0, 486.0, 12.0, 214.0
-"""The axes, in the figure's own pixels; labels stand to their right."""
+BOX = (50.0, 486.0, 12.0, 214.0)
+"""The axes' left, right, upper and lower end, in the figure's own pixels; labels stand to their right."""
 APART = 16.0
 """Least distance of two labels."""
 MOST_TICKS = 5
@@ -71,7 +74,7 @@ def figure(readings: Sequence[tuple[ReadingOutline, CellNumber]], title: str, wo
     if not lines:
         return None
     toward = readings[0][0].toward
-    return Figure(_Canvas(lines, toward).drawn(title), _caption(lines))
+    return Figure(_Drawing(lines, toward).drawn(title), _caption(lines))
 
 
 def _line(reading: ReadingOutline, number: CellNumber, words: str) -> Iterator[SlopeLine]:
@@ -106,36 +109,23 @@ def _caption(lines: Sequence[SlopeLine]) -> str:
     return ". ".join(parts) + "."
 
 
-class _Canvas:
+class _Drawing:
     """Both axes logarithmic, the variable towards its limit to the right."""
 
     def __init__(self, lines: Sequence[SlopeLine], toward: str) -> None:
         self.lines, self.toward = lines, toward
         at = [math.log10(point.at) for line in lines for point in line.points]
         ends = (max(at), min(at)) if toward == "zero" else (min(at), max(at))
-        self.x = ends if ends[0] != ends[1] else (ends[0], ends[0] + 1)
+        x = ends if ends[0] != ends[1] else (ends[0], ends[0] + 1)
         values = [math.log10(point.measured) for line in lines for point in line.points]
-        self.claims = [claim for line in lines for claim in self._claim(line)]
+        self.claim = next((line for line in lines if line.claimed is not None and math.isfinite(line.claimed)), None)
         low, high = min(values), max(values)
-        for _, stop in self.claims[:1]:
+        if self.claim is not None:
+            at_first, value = _decades(self.claim.points[0])
+            stop = value + (self.claim.claimed or 0.0) * (x[1] - at_first)
             low, high = min(low, max(stop, low - ROOM)), max(high, min(stop, high + ROOM))
         pad = max(0.08 * (high - low), (1.0 - (high - low)) / 2, 0.1)
-        self.y = (low - pad, high + pad)
-
-    def _claim(self, line: SlopeLine) -> Iterator[tuple[float, float]]:
-        """Where the claimed slope starts and ends, decades."""
-        if line.claimed is None or not math.isfinite(line.claimed):
-            return
-        first = line.points[0]
-        start = math.log10(first.measured)
-        run = self.x[1] - math.log10(first.at)
-        yield start, start + line.claimed * run
-
-    def across(self, at: float) -> float:
-        return LEFT + (at - self.x[0]) / (self.x[1] - self.x[0]) * (RIGHT - LEFT)
-
-    def up(self, value: float) -> float:
-        return FOOT - (value - self.y[0]) / (self.y[1] - self.y[0]) * (FOOT - TOP)
+        self.canvas = Canvas(BOX, x, (low - pad, high + pad))
 
     def drawn(self, title: str) -> Markup:
         """The picture."""
@@ -147,82 +137,56 @@ class _Canvas:
         )  # numbers and escaped words
 
     def _scale(self) -> Iterator[str]:
-        for at, label in _ticks(*self.y):
-            height = _px(self.up(at))
-            yield f'<path class="axis" d="M{LEFT:g} {height}H{RIGHT:g}"/>'
-            place = f'x="{LEFT - 7:g}" y="{_px(self.up(at) + 4)}"'
-            yield f'<text class="tick" {place} text-anchor="end">{drawn_powers(label)}</text>'
-        for at, label in _ticks(min(self.x), max(self.x)):
-            place = f'x="{_px(self.across(at))}" y="{FOOT + 17:g}"'
-            yield f'<text class="tick" {place} text-anchor="middle">{label}</text>'
+        left, right, _, foot = BOX
+        for at, label in ticks(*self.canvas.y, MOST_TICKS):
+            height = self.canvas.up(at)
+            yield path("axis", f"M{left:g} {px(height)}H{right:g}")
+            yield text("tick", (left - 7, height + 4), drawn_powers(label), "end")
+        for at, label in ticks(min(self.canvas.x), max(self.canvas.x), MOST_TICKS):
+            yield text("tick", (self.canvas.across(at), foot + 17), label, "middle")
         letter = drawn_powers(wording.typeset(wording.letter(self.lines[0].rate.variable)))
         says = "shrinks" if self.toward == "zero" else "grows"
-        yield (
-            f'<text class="tick" x="{RIGHT:g}" y="{FOOT + 33:g}" text-anchor="end" font-style="italic">'
-            f"{letter} {says} →</text>"
-        )
+        yield text("tick", (right, foot + 33), f"{letter} {says} →", "end", ' font-style="italic"')
 
     def _claimed(self) -> Iterator[str]:
-        for line in self.lines:
-            for start, stop in self._claim(line):
-                x, y = self._cut(self.across(math.log10(line.points[0].at)), self.up(start), self.up(stop))
-                yield (
-                    f'<path class="s-claim" d="M{_px(self.across(math.log10(line.points[0].at)))} '
-                    f'{_px(self.up(start))}L{_px(x)} {_px(y)}"/>'
-                )
-                return
+        if self.claim is not None:
+            yield path("s-claim", outline(self._claimed_ends(self.claim)))
 
-    def _cut(self, left: float, start: float, stop: float) -> tuple[float, float]:
-        """Where a line to the right edge ends inside the picture."""
-        if TOP <= stop <= FOOT or stop == start:
-            return RIGHT, stop
-        edge = TOP if stop < TOP else FOOT
-        return left + (edge - start) / (stop - start) * (RIGHT - left), edge
+    def _claimed_ends(self, line: SlopeLine) -> list[Pair]:
+        first = _decades(line.points[0])
+        return self.canvas.line(first, line.claimed or 0.0, (first[0], self.canvas.x[1]))
 
     def _series(self, line: SlopeLine) -> Iterator[str]:
-        spots = [(self.across(math.log10(p.at)), self.up(math.log10(p.measured))) for p in line.points]
-        path = "L".join(f"{_px(x)} {_px(y)}" for x, y in (spots if line.is_curve else self._fitted(line)))
-        yield f'<path class="s-{line.tone}" d="M{path}"/>'
-        for point, (x, y) in zip(line.points, spots, strict=True):
-            low, high = point.measured - point.uncertainty, point.measured + point.uncertainty
-            if point.uncertainty > 0.1 * point.measured and math.isfinite(high):
-                foot = self.up(max(math.log10(low), self.y[0])) if low > 0 else FOOT
-                head = max(TOP, self.up(math.log10(high)))
-                yield f'<path class="s-{line.tone}" d="M{_px(x)} {_px(foot)}V{_px(head)}"/>'
-            if line.tone == "bad":
-                yield f'<path class="p-bad" d="M{_px(x)} {_px(y - 4.4)}l4.4 4.4-4.4 4.4-4.4-4.4Z"/>'
-            else:
-                yield f'<circle class="p-{line.tone}" cx="{_px(x)}" cy="{_px(y)}" r="3.2"/>'
+        spots = [self.canvas.spot(point.at, point.measured) for point in line.points]
+        yield path(f"s-{line.tone}", outline(spots if line.is_curve else self._fitted(line)))
+        for point, spot in zip(line.points, spots, strict=True):
+            if (ends := seen_interval(point)) is not None:
+                yield path(f"s-{line.tone}", self.canvas.bar(point.at, *ends))
+            yield mark(line.tone, spot, 4.4)
 
-    def _fitted(self, line: SlopeLine) -> list[tuple[float, float]]:
+    def _fitted(self, line: SlopeLine) -> list[Pair]:
         """The measured slope through the last point, where several points share a place."""
-        first, last = (math.log10(line.points[i].at) for i in (0, -1))
-        end = math.log10(line.points[-1].measured)
-        start = end + line.rate.exponent * (first - last)
-        inside = min(max(start, self.y[0]), self.y[1])
-        at = first if start == inside else last + (inside - end) / line.rate.exponent
-        return [(self.across(at), self.up(inside)), (self.across(last), self.up(end))]
+        first, last = (_decades(line.points[i]) for i in (0, -1))
+        return self.canvas.line(last, line.rate.exponent, (first[0], last[0]))
 
     def _labels(self) -> Iterator[str]:
         """What each line is, at its end; labels that would touch are pushed apart."""
         wanted = [
-            (self.up(math.log10(line.points[-1].measured)), f"t-{line.tone}", f"{line.words} {_slope(line)}")
+            (self.canvas.up(_decades(line.points[-1])[1]), f"t-{line.tone}", f"{line.words} {_slope(line)}")
             for line in self.lines
         ]
-        claim = next((line for line in self.lines if self._has_claim(line)), None)
-        if claim is not None:
-            ((start, stop),) = self._claim(claim)
-            edge = self._cut(self.across(math.log10(claim.points[0].at)), self.up(start), self.up(stop))[1]
-            wanted.append((edge, "t-claim", f"claimed {_power(claim.rate.variable, claim.claimed or 0.0)}"))
-        floor = TOP
+        if self.claim is not None:
+            edge = self._claimed_ends(self.claim)[1][1]
+            wanted.append((edge, "t-claim", f"claimed {_power(self.claim.rate.variable, self.claim.claimed or 0.0)}"))
+        _, right, floor, _ = BOX
         for height, tone, words in sorted(wanted):
             floor = max(height, floor)
-            shown = drawn_powers(wording.typeset(words))
-            yield f'<text class="{tone}" x="{RIGHT + 10:g}" y="{_px(floor + 4)}">{shown}</text>'
+            yield text(tone, (right + 10, floor + 4), drawn_powers(wording.typeset(words)))
             floor += APART
 
-    def _has_claim(self, line: SlopeLine) -> bool:
-        return line.claimed is not None and math.isfinite(line.claimed)
+
+def _decades(point: Point) -> Pair:
+    return math.log10(point.at), math.log10(point.measured)
 
 
 def _slope(line: SlopeLine) -> str:
@@ -235,27 +199,3 @@ def _power(variable: str, exponent: float) -> str:
     letter = wording.letter(variable)
     shown = f"{exponent + 0.0:.2f}".rstrip("0").rstrip(".")
     return letter if shown == "1" else f"{letter}{superscript(shown if shown != '-0' else '0')}"
-
-
-def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Places in decades with their labels: whole decades, a handful; within fewer than two also 2 and 5 of each."""
-    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
-    if last - first >= 1:
-        stride = max(1, math.ceil((last - first + 1) / MOST_TICKS))
-        return [(at, decade_label(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
-    values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
-    near = [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
-    if len(near) < 2:  # a narrow range has no round values: its ends say where it lies
-        near = [10.0**low, 10.0**high]
-    return [(math.log10(value), wording.number(value, 2)) for value in near]
-
-
-def decade_label(power: int) -> str:
-    """A power of ten in print, as a number where it is short."""
-    plain = {-3: "0.001", -2: "0.01", -1: "0.1", 0: "1", 1: "10", 2: "100"}
-    return plain.get(power, f"10{superscript(power)}")
-
-
-def _px(value: float) -> str:
-    """A coordinate to a tenth of a pixel."""
-    return f"{value:.1f}".removesuffix(".0")

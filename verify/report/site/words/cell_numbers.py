@@ -11,13 +11,12 @@ from itertools import count
 
 from markupsafe import Markup, escape
 
+from spec.formulas.powers import raised, superscript
 from verify.evidence.model import (
     CertifiedBound,
     ClosedForm,
     ComparisonEvidence,
     RateEvidence,
-    raised,
-    superscript,
 )
 from verify.report import wording
 from verify.report.findings.outline import ReadingOutline
