@@ -15,6 +15,7 @@ from spec import REPAIRED
 from spec.exact import Vector
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
+from verify.conformance.blame.algorithm_2.loop_together import explain_together
 from verify.conformance.blame.algorithm_2.whole_optimisers import explain_whole_optimiser
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
@@ -231,7 +232,9 @@ def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequ
 
 def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
     """Of an optimiser that is asked through its oracle, or of one that computes its hypergradients itself."""
-    return explain_whole_optimiser(stages) if is_offered(stages) else explain_loop(stages, seen.record)
+    if is_offered(stages):
+        return explain_whole_optimiser(stages)
+    return explain_together(stages, seen.together) if seen.together else explain_loop(stages, seen.record)
 
 
 def _is_explained(blames: Sequence[Blame]) -> bool:

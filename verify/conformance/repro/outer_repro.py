@@ -9,6 +9,7 @@ import numpy as np
 from spec import OuterParameters, parse_problem
 from verify.conformance import outer
 from verify.conformance.comparison.end_to_end import ALPHA, first_broken, is_offered
+from verify.conformance.comparison.runs_together import SEED, TOGETHER, compare_together, starts_of
 from verify.conformance.comparison.stage_comparison import Seen
 from verify.conformance.found import Reproduction
 from verify.conformance.repro.scripts import array, in_interval, of_problem, script
@@ -89,7 +90,7 @@ def of_run(seen: Seen, load: str) -> Reproduction | None:
         return _of_calls(load)
     wrong = next((c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1), None)
     if wrong is None:
-        return None
+        return _of_together(seen, load)
     if wrong.is_law or wrong.part not in _LINES:
         sentence = f"Over all runs: {wrong.sentence}."
         lines = ["record = outer.watch(subject)", *_law(wrong)]
@@ -103,6 +104,31 @@ def of_run(seen: Seen, load: str) -> Reproduction | None:
         lines = [*lines, *(_BETWEEN if len(trial.x0) == 1 else [_LAST])]
     return Reproduction(sentence=sentence, expected=wrong.expected, got=wrong.got,
                         code=script(load, [*_run(trial, seed), *lines]))  # fmt: skip
+
+
+def _of_together(seen: Seen, load: str) -> Reproduction | None:
+    """The first run, of those made together, with a line that is off; ``None`` where only a law is."""
+    wrong = next((c for c in compare_together(seen.together) if c.excess > 1 and not c.is_law), None)
+    if wrong is None or wrong.part not in _LINES:
+        return None
+    seed, trial, r = next(
+        (SEED + k, trial, r)
+        for k, (trial, group) in enumerate(zip(TOGETHER, seen.together, strict=True))
+        for r, one in enumerate(group) if one.trial.id == wrong.trial
+    )  # fmt: skip
+    lines = [
+        *_run(trial, seed)[:-1],
+        f"starts = {array(starts_of(trial))}",
+        f"x_bar, path = subject.optimise_runs(oracle, starts, q, np.random.default_rng({seed}), keep_path=True)",
+        "asked, answers = (np.reshape(rows, (q.T, *starts.shape)) for rows in (asked, answers))",
+        "# One of them by itself.",
+        f"asked, answers = asked[:, {r}], answers[:, {r}]",
+        f"run = SimpleNamespace(x_out=x_bar[0, {r}], x_bar=x_bar[:, {r}], path=path[:, {r}])",
+        *_LINES[wrong.part],
+        *([_LAST] if wrong.part == "queries" else []),
+    ]
+    return Reproduction(sentence=f"On {wrong.trial}, T = {trial.parameters.T}: {wrong.said}.", expected=wrong.expected,
+                        got=wrong.got, code=script(load, lines))  # fmt: skip
 
 
 def _end_to_end(stages: StageCalls, load: str) -> Reproduction | None:

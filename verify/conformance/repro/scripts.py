@@ -17,6 +17,7 @@ from verify.subjects import Call, Subject, SubjectFaultError
 
 NAMES = {
     "scipy": ("special",),
+    "types": ("SimpleNamespace",),
     "spec": ("OracleParameters", "OuterParameters", "Reading", "parse_problem"),
     "verify.conformance": ("outer",),
     "verify.conformance.random_stages": ("of_samples",),

@@ -1,0 +1,115 @@
+"""Runs of Algorithm 2 that are made together: each is held to the algorithm by itself, and what they share is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verify.conformance.blame.all_stages import explain_all
+from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
+from verify.conformance.repro.outer_repro import of_run
+from verify.subjects import ReferenceSubject
+from verify.subjects.protocol import StageCalls
+
+
+class Together(ReferenceSubject):
+    """Right single runs; runs made together are made here."""
+
+    name = "together"
+
+    def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
+        x, step, total = np.array(x0, dtype=float), np.zeros_like(x0), np.zeros_like(x0)
+        path, means = [x.copy()], []
+        for t in range(parameters.T):
+            x = x + step
+            path.append(x.copy())
+            z = x - step * (1 - self.places(rng, len(x)))
+            step = self.clipped(step - parameters.eta * oracle(z), parameters.D)
+            total = total + z
+            if (t + 1) % parameters.M == 0:
+                means.append(self.mean(total / parameters.M))
+                total = 0 * total
+        return np.array(means), np.array(path) if keep_path else None
+
+    def places(self, rng: Any, runs: int) -> Any:
+        return rng.random((runs, 1))
+
+    def clipped(self, v: Any, D: float) -> Any:
+        return v * np.minimum(1.0, D / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300))
+
+    def mean(self, mean: Any) -> Any:
+        return mean
+
+
+class ClipsTogether(Together):
+    def clipped(self, v: Any, D: float) -> Any:
+        return v * min(1.0, D / max(np.linalg.norm(v), 1e-300))
+
+
+class SharesPlaces(Together):
+    def places(self, rng: Any, runs: int) -> Any:
+        return rng.random()
+
+
+class MeanOfRuns(Together):
+    def mean(self, mean: Any) -> Any:
+        return 0 * mean + mean.mean(axis=0)
+
+
+class AsksTwice(Together):
+    def optimise_runs(self, oracle: Any, *others: Any) -> Any:
+        oracle(np.zeros_like(others[0]))
+        return super().optimise_runs(oracle, *others)
+
+
+def letter_of(subject: Any) -> tuple[str, str, str]:
+    """Status and sentence of the comparison, and what the letter says."""
+    stages = StageCalls(subject)
+    seen = look(stages, only=["optimise"])
+    (finding,) = seen.findings
+    diagnoses = diagnose(seen, explain_all(stages, seen))
+    return finding.status, finding.sentence, "\n".join(one.sentence for one in diagnoses)
+
+
+@pytest.mark.parametrize("subject", [Together(), ReferenceSubject()])
+def test_right_runs_agree_however_they_are_made(subject: Any) -> None:
+    status, sentence, told = letter_of(subject)
+    assert (status, told) == ("agrees", "")
+    assert "together" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("subject", "part", "words"),
+    [
+        (ClipsTogether(), "steps", "clipped by the length of all runs' steps together"),
+        (SharesPlaces(), "queries", "runs made together have the same s_t"),
+        (MeanOfRuns(), "means", "off in no way known here: mean of block 1 is"),
+    ],
+)
+def test_what_runs_share_is_seen_and_named(subject: Any, part: str, words: str) -> None:
+    status, sentence, told = letter_of(subject)
+    assert status == "diverges"
+    assert sentence.startswith(f"Its {part} are off on ")
+    assert words in told
+
+
+def test_too_many_questions_are_told() -> None:
+    status, sentence, _ = letter_of(AsksTwice())
+    assert status == "diverges"
+    assert sentence == (
+        "3 runs at once ask the oracle 61 times for 183 gradients instead of T = KM = 60 times for 180."
+    )
+
+
+@pytest.mark.parametrize("subject", [ClipsTogether(), MeanOfRuns()])
+def test_a_script_shows_one_of_the_runs(subject: Any) -> None:
+    seen = look(StageCalls(subject), only=["optimise"])
+    case = of_run(seen, "planted")
+    assert case is not None
+    assert "made together" in case.sentence
+    space: dict[str, Any] = {"planted": subject}
+    exec(case.code, space)
+    assert not np.all((space["low"] <= space["got"]) & (space["got"] <= space["high"]))

@@ -1,0 +1,82 @@
+"""What runs of Algorithm 2 that are made together share, where each by itself is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
+from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
+from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.comparison.runs_together import Group, compare_together, watch_together
+from verify.conformance.outer import ALIKE, RIGHT, LoopComparison, RecordedLoop, along, compare_lines
+from verify.subjects.protocol import OuterRun, StageCalls
+
+SEED = 7000
+"""Of the runs that are held out; others follow it."""
+
+
+def explain_together(stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame, ...]:
+    """Name what runs made together have in common that they must not, a line of Algorithm 2 each.
+
+    Args:
+        stages: The subject, asked for more runs to confirm what is found.
+        groups: The runs that were compared.
+    """
+    return tuple(
+        _blame(line, groups, watch_together(stages, HELD_OUT[:2], SEED))
+        for line in compare_together(groups)
+        if line.excess > 1
+    )
+
+
+def _blame(line: LoopComparison, groups: Sequence[Group], fresh: Sequence[Group]) -> Blame:
+    size = line.difference if not line.is_law else max(float(np.abs(one.steps).max()) for g in groups for one in g)
+    for part, sentence, excess in _shared():
+        if part == line.part and max(excess(groups), excess(fresh)) <= 1:
+            count, held = (sum(len(one.z) for group in some for one in group) for some in (groups, fresh))
+            rule = LoopRule(part, sentence, 1, lambda _: 0.0)
+            return Blame("optimise", [rule], count + held, held, excess(fresh), size)
+    return Blame("optimise", effect=size, described=f"Runs made together are off in no way known here: {line.said}.")
+
+
+def _shared() -> Iterator[tuple[Part, str, Callable[[Sequence[Group]], float]]]:
+    yield (
+        "steps",
+        "in runs made together Δ_{t+1} is clipped by the length of all runs' steps together where each run's own "
+        "length belongs, a single run being right",
+        lambda groups: compare_lines([joined(group) for group in groups], RIGHT)[0].excess,
+    )
+    yield (
+        "queries",
+        "runs made together have the same s_t where each run must draw its own, a single run being right",
+        lambda groups: max(map(_apart, groups)),
+    )
+
+
+def joined(group: Group) -> RecordedLoop:
+    """The runs as one, of as many variables as all have."""
+    runs, trial = [one.run for one in group], group[0].trial
+    wide = replace(
+        trial, x0=sum((one.trial.x0 for one in group), ()), slopes=trial.slopes * len(group),
+        curvature=tuple(np.broadcast_to(trial.curvature, len(trial.x0)).tolist()) * len(group),
+    )  # fmt: skip
+    run = OuterRun(
+        np.concatenate([run.x_out for run in runs]),
+        np.concatenate([run.x_bar for run in runs], axis=1),
+        np.concatenate([run.path for run in runs], axis=1),
+    )
+    z, g = (np.concatenate([getattr(one, name) for one in group], axis=1) for name in ("z", "g"))
+    return RecordedLoop(wide, run, z, g)
+
+
+def _apart(group: Group) -> float:
+    """How far the runs' places on their segments are from those of the first, in what two equal draws may differ."""
+    places = [along(one) for one in group]
+    (first, long), others = places[0], places[1:]
+    return max(
+        float(np.abs(s - first)[long & off].max(initial=0.0)) / (100 * ALIKE) if (long & off).any() else np.inf
+        for s, off in others
+    )

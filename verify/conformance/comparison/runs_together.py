@@ -1,0 +1,84 @@
+"""Runs of Algorithm 2 made together: each of them must be a run of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from spec import InvalidInputError
+from spec.exact import Vector
+from verify.conformance.outer import (
+    RIGHT,
+    TRIALS,
+    LoopComparison,
+    LoopTrial,
+    RecordedLoop,
+    WrongNumberOfCallsError,
+    compare_lines,
+)
+from verify.subjects.protocol import OuterRun, StageCalls, offers
+
+SCALES = (1.0, 0.6, -1.3)
+"""The starts of the runs, in units of their trial's."""
+TOGETHER = (TRIALS[0], TRIALS[2])
+"""Short steps, and clipped ones in two dimensions."""
+SEED = 3000
+
+Group: TypeAlias = tuple[RecordedLoop, ...]
+"""The runs of one trial that were made together."""
+
+
+def starts_of(trial: LoopTrial) -> Vector:
+    """Where the runs of a trial start, shape (R, n)."""
+    return np.asarray(np.array(SCALES)[:, None] * np.array(trial.x0))
+
+
+def record_together(stages: StageCalls, trial: LoopTrial, seed: int) -> Group:
+    """Make the runs of a trial at once on an oracle that remembers; empty where no iterates come back.
+
+    Raises:
+        WrongNumberOfCallsError: If the oracle is not asked T times for each.
+    """
+    starts, queries = starts_of(trial), list[Vector]()
+
+    def remembering(z: Vector) -> Vector:
+        at = np.array(z, dtype=np.float64)
+        if at.ndim != 2 or at.shape[1] != starts.shape[1] or not np.isfinite(at).all():
+            raise InvalidInputError("z", f"must be finite and of shape (R, {starts.shape[1]})", at.tolist())
+        queries.append(at)
+        return trial.oracle(at)
+
+    R, T = len(starts), trial.parameters.T
+    x_bar, path = stages.optimise_runs(
+        remembering, starts.copy(), trial.parameters, np.random.default_rng(seed), keep_path=True
+    )
+    if path is None:
+        return ()
+    rows = [len(at) for at in queries]
+    if rows not in ([R] * T, [1] * (R * T)):
+        asked_for = f"{R} runs at once ask the oracle {len(queries)} times for {sum(rows)} gradients"
+        raise WrongNumberOfCallsError(f"{asked_for} instead of T = KM = {T} times for {R * T}")
+    z = np.concatenate(queries)
+    z = z.reshape(T, R, -1) if rows[0] == R else z.reshape(R, T, -1).swapaxes(0, 1)
+    return tuple(
+        RecordedLoop(
+            replace(trial, id=f"{trial.id}, run {r + 1} of {R} made together", x0=tuple(starts[r].tolist())),
+            OuterRun(x_bar[0, r], x_bar[:, r], path[:, r]), z[:, r], trial.oracle(z[:, r]),
+        )
+        for r in range(R)
+    )  # fmt: skip
+
+
+def watch_together(stages: StageCalls, trials: Sequence[LoopTrial] = TOGETHER, seed: int = SEED) -> tuple[Group, ...]:
+    """The runs of every trial; none where the subject makes single runs alone."""
+    if not offers(stages.subject, "optimise_runs"):
+        return ()
+    return tuple(filter(None, (record_together(stages, trial, seed + k) for k, trial in enumerate(trials))))
+
+
+def compare_together(groups: Sequence[Group]) -> list[LoopComparison]:
+    """Steps, queried points and block means of all runs against Algorithm 2; none where there are no runs."""
+    return compare_lines([one for group in groups for one in group], RIGHT) if groups else []
