@@ -33,7 +33,7 @@ from verify.conformance.blame.sums.scratch_calls import scratch_edits
 from verify.conformance.blame.sums.single_edits import candidates
 from verify.conformance.blame.sums.sparse_sums import SumEdit, drops
 from verify.conformance.blame.sums.stage_search import StageSearch
-from verify.conformance.blame.sums.sum_blame import Asker, search_levels, told_apart
+from verify.conformance.blame.sums.sum_blame import Asker, all_right, search_levels, told_apart
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.comparison.stage_comparison import PROBED, Probed, Seen
 from verify.conformance.probes.answers import StageAnswer
@@ -222,7 +222,7 @@ def _by_the_y(asker: Asker, line_6: EditedStage | None) -> Iterator[Explanation]
     """Explanations of the y that line 6 was evaluated at, where one can be told."""
     search = StageSearch("y", calls_with_y(asker, line_6), minimiser_question)
     base = search.gather(range(10))
-    if len(base) < 4:
+    if len(base) < 4 or all_right(base):
         return
     for level in search_levels(search, base):
         edits = told_apart(search, level)

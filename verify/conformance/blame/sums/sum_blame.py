@@ -78,7 +78,7 @@ def explain_sum(
     question: Callable[[int, Part], Probe] = line_6_question if space == "x" else minimiser_question
     search = StageSearch(space, Asker(stages), question, left, is_noisy=space == "x" and stages.use_draws)
     base = search.gather(FIRST)
-    if space == "y" and _all_right(base) and (off or any(not answer.excess <= 1 for answer in answers)):
+    if space == "y" and all_right(base) and (off or any(not answer.excess <= 1 for answer in answers)):
         # What is cut off, or ends too soon, shows where the Hessian is ill-conditioned.
         search.question = lambda seed, part: minimiser_question(seed, part, ILL_CONDITIONED)
         base = search.gather(FIRST)
@@ -89,7 +89,7 @@ def explain_sum(
         noisy += search.put(noisy_question(seed) for seed in NOISY)
     blame = Blame(stage)
     # Right wherever it is asked to many digits: only where it stops by itself it is off, and no term says why.
-    if len(base) < ENOUGH or says_nothing(base) or (space == "y" and _all_right(base)):
+    if len(base) < ENOUGH or says_nothing(base) or (space == "y" and all_right(base)):
         return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
     held: list[Witness] = []
     for candidates in search_levels(search, base):
@@ -112,7 +112,8 @@ def explain_sum(
     return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
 
 
-def _all_right(witnesses: Sequence[Witness]) -> bool:
+def all_right(witnesses: Sequence[Witness]) -> bool:
+    """Whether no answer is off: every edit that changes nothing there would explain them."""
     return all((np.abs(w.got - w.probe.expected) <= w.limits).all() for w in witnesses)
 
 
