@@ -16,6 +16,7 @@ import numpy as np
 from spec import REPAIRED, Noise, Quadratic, Reading, parse_problem
 from spec.exact import Vector
 from verify.conformance.places.places import JudgedPlace, rounded
+from verify.conformance.places.posed_places import thin
 from verify.conformance.places.sizes import ANY_PROGRAM
 from verify.conformance.probes.probes import (
     FROM_PAIR,
@@ -24,7 +25,6 @@ from verify.conformance.probes.probes import (
     Given,
     Probe,
     probe_of,
-    thin,
     widths_probe,
 )
 from verify.conformance.vectors import known_answers as known

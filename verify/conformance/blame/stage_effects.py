@@ -13,7 +13,8 @@ from spec.exact import Vector
 from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.places.places import place_of
-from verify.conformance.probes.probes import FROM_SCRATCH, PLACES, Probe, chain_probe, square
+from verify.conformance.places.posed_places import square
+from verify.conformance.probes.probes import FROM_SCRATCH, PLACES, Probe, chain_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
 

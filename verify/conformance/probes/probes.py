@@ -15,9 +15,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spec import REPAIRED, Noise, OracleParameters, Quadratic, parse_problem
+from spec import REPAIRED, Noise, OracleParameters
 from spec.exact import Vector
 from verify.conformance.places.places import JudgedPlace, place_of, rounded
+from verify.conformance.places.posed_places import many_variables, multipliers_of_all_sizes, square, thin
 from verify.conformance.places.sizes import ANY_PROGRAM
 from verify.conformance.places.tolerances import RampTolerances
 from verify.conformance.vectors import known_answers as known
@@ -44,15 +45,6 @@ NOISES = (
     Noise(model="additive", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # exact spellings are parsed
     Noise(model="matrix", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # as above
 )
-SQUARE: dict[str, Any] = {
-    "kind": "quadratic",
-    "f": {"xx": [[1, "1/4"], ["1/4", 2]], "xy": [[1, "1/2"], ["-1/2", 2]], "yy": [[1, 0], [0, 1]], "y": [1, -1]},
-    "g": {"xy": [["1/2", -1], ["1/4", 0]], "yy": [[2, "1/2"], ["1/2", 1]]},
-    "constraints": {"A": [[1, "1/3"], ["-1/2", "3/2"]], "B": [[1, "1/2"], ["-1/4", 1]], "b": [-2, -3]},
-}
-"""n = m = p and no block symmetric that need not be: a transposed one has the right shape, and shows."""
-SIZES = ("1501/70", "16/7", "1/3", "7/150", "3/700", "2/3001", "5/70003")
-"""Multipliers of one problem, each in its decade."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,21 +182,6 @@ def widths_probe(place: JudgedPlace, alpha: float, ramp: Literal["h", "lam"]) ->
     return _estimate(place, alpha, f"{ramp}-width", replace(chosen, given=given))
 
 
-def thin(place: JudgedPlace) -> JudgedPlace:
-    """The same rows divided by a power of two, so that ‖B‖ < 1 and no product is rounded otherwise."""
-    problem = place.problem
-    by = Fraction(2) ** (1 + max(0, int(np.ceil(np.log2(np.linalg.norm(problem.arrays.B, 2))))))
-    rows = {name: getattr(problem.constraints, name) for name in ("A", "B", "b")}
-    divided = {
-        "A": [[str(v / by) for v in row] for row in rows["A"].to_fractions()],
-        "B": [[str(v / by) for v in row] for row in rows["B"].to_fractions()],
-        "b": [str(v / by) for v in rows["b"].to_fractions()[0]],
-    }
-    smaller = parse_problem(problem.to_dict() | {"constraints": divided})
-    assert isinstance(smaller, Quadratic)  # by its kind
-    return JudgedPlace(f"{place.name}-thin", smaller, place.x, place.purpose)
-
-
 def off_truth(place: JudgedPlace, alpha: float) -> Probe:
     """Line 6 on stages that are all a little off, each in its own way: no two of them can be mistaken."""
     return _estimate(place, alpha, "given", place.setting(alpha=Fraction(alpha), given=_stages_off(place)))
@@ -255,6 +232,7 @@ def _all() -> Iterator[Probe]:
             yield at(place, partial(penalty_probe, alpha=alpha, tol=GRADIENT_NORM, name="exact-pair"))
         yield at(place, partial(penalty_probe, alpha=0.1, tol=None, name="own-stop"))
         yield at(place, partial(penalty_probe, alpha=0.1, tol=GRADIENT_NORM, name="off-pair", off_pair=True))
+    yield penalty_probe(many_variables(), 0.1, tol=GRADIENT_NORM, name="exact-pair")
     for place in places:
         for alpha in (0.1, 0.05):
             yield at(place, partial(off_truth, alpha=alpha))
@@ -282,23 +260,6 @@ def _all() -> Iterator[Probe]:
 
 def at(place: JudgedPlace, recipe: Callable[[JudgedPlace], Probe]) -> Probe:
     return replace(recipe(place), elsewhere=recipe)
-
-
-def square() -> JudgedPlace:
-    """Two variables of each kind and two active rows."""
-    problem = parse_problem(SQUARE)
-    assert isinstance(problem, Quadratic)  # by its kind
-    return JudgedPlace("square", problem, (Fraction(1, 2), Fraction(-3, 4)))
-
-
-def multipliers_of_all_sizes() -> JudgedPlace:
-    """½‖y‖² over y ≥ r: multipliers are r, from large to small, so that what is cut off or rounded by size shows."""
-    rows = [[int(i == j) for j in range(len(SIZES))] for i in range(len(SIZES))]
-    data = {"kind": "quadratic", "g": {"xy": [[0] * len(rows)], "yy": rows},
-            "constraints": {"A": [[0]] * len(rows), "B": rows, "b": [f"-{size}" for size in SIZES]}}  # fmt: skip
-    problem = parse_problem(data)
-    assert isinstance(problem, Quadratic)  # by its kind
-    return JudgedPlace("multipliers-of-all-sizes", problem, (Fraction(0),))
 
 
 def _near_kinks() -> Iterator[JudgedPlace]:

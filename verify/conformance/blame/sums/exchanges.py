@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -118,13 +118,17 @@ def _with(change: dict[str, str]) -> Exchanged:
     return made
 
 
-def _rounded(kind: type, decimals: int | None = None) -> Exchanged:
+def _rounded(
+    kind: type, decimals: int | None = None, stages: Sequence[str] = ("x", "y", "y_star", "lam", "rho")
+) -> Exchanged:
+    """All blocks of the problem rounded, and these stages."""
+
     def one(value: Vector) -> Vector:
         return np.round(value, decimals) if decimals is not None else _short(value, kind)
 
     def made(c: CallPoint) -> CallPoint:
-        stages: dict[str, Any] = {name: one(getattr(c, name)) for name in ("x", "y", "y_star", "lam", "rho")}
-        return replace(c, **stages).with_blocks(**{f.name: one(getattr(c.q, f.name)) for f in fields(c.q)})
+        given: dict[str, Any] = {name: one(getattr(c, name)) for name in stages}
+        return replace(c, **given).with_blocks(**{f.name: one(getattr(c.q, f.name)) for f in fields(c.q)})
 
     return made
 
@@ -197,6 +201,7 @@ def _all_exchanges() -> Iterator[Exchange]:
     for name, spelt in (("x", "x"), ("y", "ỹ"), ("y_star", "ỹ*"), ("lam", "λ̃"), ("rho", "ρ")):
         yield Exchange(f"{spelt} rounded to 24 bits", 0.2, _singly_rounded(name))
     yield Exchange("everything given rounded to 24 bits", 0.2, _rounded(np.float32))
+    yield Exchange("the problem's blocks rounded to 24 bits", 0.2, _rounded(np.float32, stages=()))
     yield Exchange("everything given rounded to 11 bits", 0.3, _rounded(np.float16))
     for digits in range(1, 9):
         yield Exchange(f"everything given rounded to {digits} decimals", 0.4, _rounded(np.float64, digits))

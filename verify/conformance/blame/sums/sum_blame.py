@@ -12,8 +12,9 @@ from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.questions import HELD_OUT, Part, line_6_question, minimiser_question, noisy_question
 from verify.conformance.blame.stage_effects import AsAnswered, effect_of
+from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.edited_stage import STAGE_OF, EditedStage
-from verify.conformance.blame.sums.right_sums import Space
+from verify.conformance.blame.sums.right_sums import Space, right_sum
 from verify.conformance.blame.sums.stage_search import StageSearch, Witness, apart, explained, witness_of
 from verify.conformance.probes.answers import StageAnswer
 from verify.conformance.probes.probes import Probe
@@ -37,6 +38,8 @@ CONFIRMING = 60
 """Further calls that hold explanations of one level against new answers, and tell them apart."""
 ILL_CONDITIONED = 1 / 64
 """The alpha of questions to a minimiser that answers all others rightly."""
+SOON = 0.02
+"""Part of the gradient at its start that a solve which is on its way leaves in the middle."""
 ENOUGH = 3
 """Answers without which nothing is looked for."""
 
@@ -89,8 +92,12 @@ def explain_sum(
         noisy += search.put(noisy_question(seed) for seed in NOISY)
     blame = Blame(stage)
     # Right wherever it is asked to many digits: only where it stops by itself it is off, and no term says why.
+    ends_soon = unfinished([*base, *before]) if space == "y" else ""
+    if space == "y" and all_right(base) and sum(not _is_right(w) for w in before) >= ENOUGH:
+        # What is off shows on the judged problems alone.
+        base = before
     if len(base) < ENOUGH or says_nothing(base) or (space == "y" and all_right(base)):
-        return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
+        return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
     held: list[Witness] = []
     for candidates in search_levels(search, base):
         if not candidates:
@@ -109,12 +116,35 @@ def explain_sum(
                 blame, explanations=tuple(explanations), agrees=len(agreeing), held_out=len(held),
                 apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
             )  # fmt: skip
-    return replace(blame, effect=effect_of(stage, AsAnswered(stages)))
+    return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
+
+
+def unfinished(witnesses: Sequence[Witness]) -> str:
+    """That penalty solves which are off leave a small part of the gradient that they start from, in a sentence."""
+    off = [w for w in witnesses if not _is_right(w)]
+    sizes = [[_slope(w.answered), _slope(w.point.at(w.point.y_star)), w.point.tol] for w in off]
+    sizes.sort(key=lambda one: one[0] / one[1])
+    if not off or not sizes[len(sizes) // 2][0] <= SOON * sizes[len(sizes) // 2][1]:
+        return ""
+    now, start, tol = sizes[-1]
+    asked_for = f", where at most {tol:.1g} may be left" if tol else ""
+    return (
+        f"no term says why. The {len(off)} of {len(witnesses)} answers that are off leave up to {now / start:.1g} of "
+        f"the gradient at ỹ*, such as {now:.2g} of {start:.2g}{asked_for}: as a solve leaves it that ends too soon"
+    )
+
+
+def _slope(point: CallPoint) -> float:
+    return float(np.linalg.norm(right_sum("y", point)))
 
 
 def all_right(witnesses: Sequence[Witness]) -> bool:
     """Whether no answer is off: every edit that changes nothing there would explain them."""
-    return all((np.abs(w.got - w.probe.expected) <= w.limits).all() for w in witnesses)
+    return all(map(_is_right, witnesses))
+
+
+def _is_right(witness: Witness) -> bool:
+    return bool((np.abs(witness.got - witness.probe.expected) <= witness.limits).all())
 
 
 def search_levels(search: StageSearch, base: Sequence[Witness]) -> Iterator[list[EditedStage]]:

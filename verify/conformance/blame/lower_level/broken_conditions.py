@@ -1,0 +1,65 @@
+"""Which of the lower level's optimality conditions pairs break that no known program gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spec import Quadratic
+from verify.conformance.blame.accuracy.lower_residuals import pair_of, stationarity_residual
+from verify.conformance.probes.answers import StageAnswer
+
+HOLDS = 1e-9
+"""Part of what it adds up that a condition may leave."""
+LOOSE = 0.05
+"""What a solver leaves at most that is on its way."""
+MOST = 0.5
+"""Share of all answers that such a solver leaves off at least."""
+CONDITIONS = {
+    "stationarity": "g_yy y + g_xyᵀx + g_y − Bᵀλ = 0", "rows": "h(x,y) ≤ 0", "signs": "λ ≥ 0",
+    "complementarity": "λ = 0 where h(x,y) < 0",
+}  # fmt: skip
+
+
+def broken_conditions(answers: Sequence[StageAnswer]) -> str:
+    """What the answers that are off break, how far, and what they keep; that a solver ends too soon, where it is small.
+
+    Args:
+        answers: Answers of a lower level.
+
+    Returns:
+        A sentence without a full stop; empty where nothing is off or every condition is met.
+    """
+    finite = [a for a in answers if isinstance(a.probe.problem, Quadratic) and np.isfinite(a.got).all()]
+    off = [a for a in finite if not a.excess <= 1]
+    if not off:
+        return ""
+    left = [_left(answer) for answer in off]
+    worst = {name: max(one[name] for one in left) for name in CONDITIONS}
+    broken = {name: size for name, size in worst.items() if size > HOLDS}
+    if not broken:
+        return ""
+    words = " and ".join(f"{CONDITIONS[name]} by up to {size:.1g}" for name, size in broken.items())
+    kept = [CONDITIONS[name] for name in CONDITIONS if name not in broken]
+    keeps = f"; {' and '.join(kept)} {'hold' if len(kept) > 1 else 'holds'}" if kept else ""
+    soon = max(broken.values()) <= LOOSE and len(off) >= MOST * len(finite)
+    why = ": as a solver leaves it that ends before it is there" if soon else ""
+    return (
+        f"no program known here gives its pairs. The {len(off)} of {len(finite)} that are off break {words} of what "
+        f"each adds up{keeps}{why}"
+    )
+
+
+def _left(answer: StageAnswer) -> dict[str, float]:
+    """What an answer leaves of each condition, over the size of what is added up in it."""
+    a, x, y, lam = pair_of(answer.probe, answer.got)
+    size = 1.0 + np.abs(a.g_yy) @ np.abs(y) + np.abs(a.g_xy.T) @ np.abs(x) + np.abs(a.g_y) + np.abs(a.B.T) @ np.abs(lam)
+    h = (a.A @ x - a.B @ y - a.b) / (1.0 + np.abs(a.A) @ np.abs(x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b))
+    signs = lam / (1.0 + np.abs(lam).max(initial=0.0))
+    return {
+        "stationarity": float(np.max(np.abs(stationarity_residual(answer.probe, answer.got)) / size)),
+        "rows": float(np.max(h, initial=0.0)),
+        "signs": float(np.max(-signs, initial=0.0)),
+        "complementarity": float(np.max(np.minimum(-h, signs), initial=0.0)),
+    }
