@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -149,6 +149,44 @@ def _on_pair_of(one: AskedState, other: AskedState | None) -> Vector | None:
     return one.own if answer is None else answer
 
 
+def _kept_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reach: float) -> AskedState:
+    """Whose pair is used where one is kept until x, in the largest entry, is further than so from where it was made."""
+    kept: dict[tuple[object, ...], AskedState] = {}
+    for one in sequence[: i + 1]:
+        key = _key(one.question, by)
+        if key not in kept or not _way(kept[key], one) <= reach:
+            kept[key] = one
+    return kept[_key(sequence[i].question, by)]
+
+
+def _way(one: AskedState, other: AskedState) -> float:
+    """How far two questions' x are apart, in the largest entry; infinite where they have not as many."""
+    a, b = one.question.probe.x, other.question.probe.x
+    return float(np.abs(a - b).max(initial=0.0)) if a.shape == b.shape else math.inf
+
+
+def _answer_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reach: float) -> Vector | None:
+    return _kept_near(sequence, i, by, reach).own
+
+
+def _pair_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reach: float) -> Vector | None:
+    kept = _kept_near(sequence, i, by, reach)
+    return sequence[i].own if kept is sequence[i] else _on_pair_of(sequence[i], kept)
+
+
+def _kept_while_near(walked: Sequence[AskedState]) -> Iterator[StateRule]:
+    """Answers and pairs that are kept while x is near, of each problem or of whatever was asked last."""
+    ways = sorted({way for one in walked for other in walked if 0 < (way := _way(one, other)) < math.inf})
+    for by, words in ((("problem",), "of the same problem "), (("sizes",), "")):
+        for below, above in pairwise(ways):
+            near = f"the last x {words}that it was made for ({below:.1g} is near, {above:.1g} is not)"
+            reach = math.sqrt(below * above)
+            yield StateRule(f"the answer is kept while x is near {near}", partial(_answer_near, by=by, reach=reach),
+                            parts=len(by) + 1)  # fmt: skip
+            yield StateRule(f"the lower-level pair ỹ*, λ̃ is kept while x is near {near}",
+                            partial(_pair_near, by=by, reach=reach), parts=len(by) + 1)  # fmt: skip
+
+
 def _before(sequence: Sequence[AskedState], i: int) -> AskedState | None:
     """The call before, of the same sizes."""
     wanted = _key(sequence[i].question, ("sizes",))
@@ -200,6 +238,7 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
             yield StateRule(f"answers come from {words}", partial(_from_memory, by=by), parts=count)
             yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
                             parts=count)  # fmt: skip
+    yield from _kept_while_near(walked)
     yield StateRule("the answer is that of the call before", _previous)
     yield StateRule("the lower-level pair ỹ*, λ̃ is that of the call before", _previous_pair)
     for answered in (False, True):
