@@ -24,6 +24,7 @@ from verify.conformance.blame.memory.state import explain_by_values, explain_sta
 from verify.conformance.blame.memory.state_of_runs import Renew
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
+from verify.conformance.blame.noise.noise_elsewhere import explain_elsewhere
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw
 from verify.conformance.blame.noise.noise_terms import RIGHT_TERMS, NoiseTerm
 from verify.conformance.blame.questions import reading_asked
@@ -221,6 +222,7 @@ def _found(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy, off: Sequ
     explained: tuple[Callable[[], Iterable[Blame]], ...] = (
         (lambda: explain(stages, seen, accuracy)) if any(stage in PROBED for stage in off) else tuple,
         (lambda: explain_noise(stages, seen.sampled, is_explained=_is_explained(blames))) if has_noise else tuple,
+        (lambda: explain_elsewhere(stages, seen.of("hypergradient"))) if has_noise else tuple,
         (lambda: _of_algorithm_2(stages, seen)) if "optimise" in off else tuple,
     )
     for explaining in explained:

@@ -79,8 +79,13 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
 
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
-    """Whether estimates are off under given normals alone, all as what is said of the noise has it."""
+    """Whether estimates are off under given normals alone, all as what is said of the noise has it.
+
+    Those that compute a stage which remembers earlier calls are that stage's.
+    """
+    remembers = any(isinstance(one, StateRule) for b in blames if b.stage != "hypergradient" for one in b.explanations)
     wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
+    wrong = [answer for answer in wrong if answer.probe.given == WHOLE or not remembers]
     noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
     if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
         return False

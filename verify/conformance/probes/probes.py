@@ -46,6 +46,9 @@ NOISES = (
     Noise(model="matrix", sigma_f="1/10", sigma_g="1/5"),  # type: ignore[arg-type]  # as above
 )
 
+ELSEWHERE = NOISES[0].model_copy(update={"on": ("f.y", "g.y")})
+"""Noise on gradients that no line 6 has."""
+
 
 @dataclass(frozen=True, eq=False)
 class Probe:
@@ -193,7 +196,7 @@ def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Pro
     draws = {name: tuple(rounded(row) for row in rng.standard_normal((N_g, len(place.x)))) for name in ("f_x", "g_x")}
     setting = place.setting(alpha=Fraction(alpha), given=_stages_off(place), noise=noise, N_g=N_g, draws=draws)
     probe = _estimate(place, alpha, "given", setting)
-    return replace(probe, id=f"{probe.id}/{noise.model}")
+    return replace(probe, id=f"{probe.id}/{noise.model if 'f.x' in noise.on else 'noise-in-y'}")
 
 
 def _estimate(place: JudgedPlace, alpha: float, name: str, setting: ExactSetting) -> Probe:
@@ -241,6 +244,7 @@ def _all() -> Iterator[Probe]:
                 yield from (
                     noisy_probe(there, alpha, noise, 3) for noise in NOISES for there in (place, place.moved(0.125))
                 )
+                yield noisy_probe(place, alpha, ELSEWHERE, 3)
     inner: tuple[tuple[Given, str], ...] = (
         (FROM_RHO, "own-solve"), (FROM_PAIR, "own-weights"), (FROM_SCRATCH, "own-pair"),
     )  # fmt: skip
