@@ -77,9 +77,9 @@ class RunSeries:
         def within(name: str, rows: Vector, *more: float) -> Vector:
             return np.concatenate([SERIES[name](rows[k : k + M], *more) for k in range(0, len(rows), M)])
 
-        def over(rows: Vector, early: int, beyond: int) -> Vector:
+        def over(rows: Vector, early: int, beyond: int, what: str = "mean") -> Vector:
             windows = (rows[max(k + early, 0) : k + M + beyond] for k in range(0, len(rows), M))
-            return np.array([window.mean(axis=0) for window in windows])
+            return np.array([getattr(np, what)(window, axis=0) for window in windows])
 
         def played(g: Vector) -> Vector:
             steps = [0 * g[0]]

@@ -78,13 +78,13 @@ USUAL_ALPHAS = {
 """What stands where alpha belongs most often, and how unlikely each is; others are measured."""
 
 
-def _solved_anew(c: CallPoint) -> Vector:
-    """The lower level's own solution at x for the one that is given, which stays where there is none."""
+def _solved_anew(c: CallPoint, part: int) -> Vector:
+    """The lower level's own solution at x, or its multipliers, for what is given, which stays where there is none."""
     if "solved anew" not in c.table:
         q = c.q
         c.table["solved anew"] = solved(QuadraticProgram(q.g_yy, q.g_xy.T @ c.x + q.g_y, q.B, q.A @ c.x - q.b))
     pair = c.table["solved anew"]
-    return c.y_star if pair is None else np.asarray(pair[0])
+    return (c.y_star, c.lam)[part] if pair is None else np.asarray(pair[part])
 
 
 _PAIRS = (("f_xy", "g_xy"), ("f_yy", "g_yy"), ("f_y", "g_y"), ("f_x", "g_x"), ("f_xx", "g_xx"), ("A", "B"),
