@@ -92,7 +92,7 @@ class Subject(Protocol):
     that.
 
     ``uses_draws = True`` says that ``hypergradient`` takes its normals from ``call.draws`` where they are given, so
-    that it can be compared number by number under noise too.
+    that it can be compared number by number under noise too; ``hypergradient_samples`` draws from ``rng``.
     """
 
     name: str
