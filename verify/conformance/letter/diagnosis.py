@@ -79,13 +79,9 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
 
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
-    """Whether estimates are off under given normals alone, all as what is said of the noise has it.
-
-    Those that compute a stage which remembers earlier calls are that stage's.
-    """
+    """Whether estimates, but those made of a stage that remembers, are off as the noise is said to be, and only so."""
     remembers = any(isinstance(one, StateRule) for b in blames if b.stage != "hypergradient" for one in b.explanations)
-    wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
-    wrong = [answer for answer in wrong if answer.probe.given == WHOLE or not remembers]
+    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not remembers)]
     noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
     if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
         return False
@@ -127,8 +123,7 @@ def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
 
 def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
     """What a stage's answers are beside the catalogue's."""
-    diverges = any(finding.stage == stage and finding.status == "diverges" for finding in seen.findings)
-    if not diverges:
+    if not any(finding.stage == stage and finding.status == "diverges" for finding in seen.findings):
         return Diagnosis(stage=stage, sentence=NONE)
     if stage in PROBED:
         return _by_values(seen, stage, blame)

@@ -41,8 +41,8 @@ def broken_conditions(answers: Sequence[StageAnswer]) -> str:
     if not broken:
         return ""
     words = " and ".join(f"{CONDITIONS[name]} by up to {size:.1g}" for name, size in broken.items())
-    kept = [CONDITIONS[name] for name in CONDITIONS if name not in broken]
-    keeps = f"; {' and '.join(kept)} {'hold' if len(kept) > 1 else 'holds'}" if kept else ""
+    held = [CONDITIONS[name] for name in CONDITIONS if name not in broken]
+    keeps = f"; {' and '.join(held)} {'hold' if len(held) > 1 else 'holds'}" if held else ""
     soon = max(broken.values()) <= LOOSE and len(off) >= MOST * len(finite)
     why = ": as a solver leaves it that ends before it is there" if soon else ""
     return (

@@ -151,12 +151,12 @@ def _on_pair_of(one: AskedState, other: AskedState | None) -> Vector | None:
 
 def _kept_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reach: float) -> AskedState:
     """Whose pair is used where one is kept until x, in the largest entry, is further than so from where it was made."""
-    kept: dict[tuple[object, ...], AskedState] = {}
+    solved: dict[tuple[object, ...], AskedState] = {}
     for one in sequence[: i + 1]:
         key = _key(one.question, by)
-        if key not in kept or not _way(kept[key], one) <= reach:
-            kept[key] = one
-    return kept[_key(sequence[i].question, by)]
+        if key not in solved or not _way(solved[key], one) <= reach:
+            solved[key] = one
+    return solved[_key(sequence[i].question, by)]
 
 
 def _way(one: AskedState, other: AskedState) -> float:
@@ -170,8 +170,8 @@ def _answer_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reac
 
 
 def _pair_near(sequence: Sequence[AskedState], i: int, by: Sequence[str], reach: float) -> Vector | None:
-    kept = _kept_near(sequence, i, by, reach)
-    return sequence[i].own if kept is sequence[i] else _on_pair_of(sequence[i], kept)
+    solved = _kept_near(sequence, i, by, reach)
+    return sequence[i].own if solved is sequence[i] else _on_pair_of(sequence[i], solved)
 
 
 def _kept_while_near(walked: Sequence[AskedState]) -> Iterator[StateRule]:
