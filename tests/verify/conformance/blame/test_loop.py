@@ -137,6 +137,9 @@ PLANTED: dict[str, tuple[PlantedLoop, str]] = {
     "summed": (PlantedLoop(mean=means(lambda s, k: block(s, k).sum(axis=0))), "multiplied by M"),
     "shifted": (PlantedLoop(mean=means(lambda s, k: average(s.z[k * s.q.M + 1 : (k + 1) * s.q.M + 1]))),
                 "start one step late"),
+    "shifted-sum": (PlantedLoop(mean=means(lambda s, k: np.sum(
+        [*s.z[k * s.q.M + 1 : (k + 1) * s.q.M + 1], 0 * s.z[0]], axis=0) / s.q.M)),
+                    "start one step late, and the sum of the last lacks a point"),
     "over-k": (PlantedLoop(mean=means(lambda s, k: block(s, k).sum(axis=0) / s.q.K)), "multiplied by M/K"),
     "last-block": (PlantedLoop(output=lambda s: s.x_bar[-1]), "always the last block's mean"),
     "never-last": (PlantedLoop(output=lambda s: s.x_bar[s.rng.integers(len(s.x_bar) - 1)]), "never the last"),

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call, explain_draws
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw, matrix_spots
 from verify.conformance.blame.noise.noise_terms import NoisyCall
 from verify.conformance.bugs.null_subjects import null_subjects
 from verify.conformance.comparison.stage_comparison import look
+from verify.conformance.letter.diagnosis import diagnose
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
@@ -53,6 +55,25 @@ def test_a_wrong_formula_of_noise_is_told_alone(step: str, formula: str, said: s
     assert blame.held_out >= 6
     assert blame.effect is not None
     assert blame.effect > 0
+
+
+class NoiseEverywhere(ReferenceSubject):
+    """σ_f, whether the problem's noise is on ∇_x f or not."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        right = super().hypergradient(problem, x, call, rng)
+        noise = getattr(problem, "noise", None)
+        if call.draws is None or noise is None or noise.model != "additive" or "f.x" in noise.on:
+            return right
+        return right + float(noise.sigma_f) * call.draws["f_x"].mean(axis=0)
+
+
+def test_noise_on_a_gradient_that_the_problem_leaves_out_is_told_alone() -> None:
+    seen = look(StageCalls(NoiseEverywhere()), only=["hypergradient"])
+    (found,) = diagnose(seen, explain_all(seen.stages, seen))
+    assert found.stage == "samples"
+    assert "σ_f·Σz_f/N_g is added to line 6 where the problem's noise leaves ∇_x f out" in found.sentence
+    assert found.held_out == 3
 
 
 @pytest.mark.parametrize("model", MODELS)
