@@ -43,9 +43,9 @@ def multipliers_of_all_sizes() -> JudgedPlace:
 
 
 def many_variables() -> JudgedPlace:
-    """Thirty-two variables of as many curvatures from 1 to 100: an iteration that ends too soon shows."""
+    """Thirty-two variables of as many curvatures from 1 to 10: an iteration that ends too soon shows."""
     m = MANY
-    curvatures = [str(round(100 ** (j / (m - 1)), 2)) for j in range(m)]
+    curvatures = [str(round(10 ** (j / (m - 1)), 2)) for j in range(m)]
     data = {"kind": "quadratic", "f": {"y": [[1, -1, 2][j % 3] for j in range(m)]},
             "g": {"yy": [[curvatures[j] if i == j else 0 for i in range(m)] for j in range(m)], "y": [1] * m},
             "constraints": {"A": [[0]], "B": [[1] * m], "b": [1000]}}  # fmt: skip

@@ -75,7 +75,7 @@ def test_blocks_in_single_precision_are_named() -> None:
 @pytest.mark.parametrize(
     ("subject", "breaks", "ends"),
     [
-        (Damped(), "g_yy y + g_xyᵀx + g_y − Bᵀλ = 0 by up to 0.00", "ends before it is there"),
+        (Damped(), "g_yy y + g_xyᵀx + g_y − Bᵀλ = 0 by up to 0.00", "as where a solver ends too soon"),
         (KeepsARow(), "g_yy y + g_xyᵀx + g_y − Bᵀλ = 0 by up to 0.", "λ ≥ 0 holds"),
     ],
 )
