@@ -22,7 +22,7 @@ from spec.reading import REPAIRED, Reading
 Status = Literal["tolerance", "floor", "budget"]
 EPS = float(np.finfo(np.float64).eps)
 STALL_WINDOW = 500
-"""Steps without a smaller gradient after which rounding is taken to have won."""
+"""Steps without a smaller gradient after which it starts again from the best point; the next time rounding has won."""
 GROWTH_LIMIT = 1e8
 """Growth of the gradient norm over its smallest value that no convergent run shows."""
 
@@ -180,7 +180,7 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
     start = 0.0 if proven_convex else lagrangian.alpha.inner_tol / math.sqrt(m)
     w = v = np.full(m, start)
     momentum, since_best = 1.0, 0
-    best, best_norm = v, math.inf
+    best, best_norm, restarted_at = v, math.inf, math.nan
 
     def stopped(w: Vector, norm: float, floor: float, steps: int, status: Status) -> PenaltySolution:
         samples = (steps + 1) * price(lagrangian.objectives)
@@ -200,8 +200,14 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
             best, best_norm, since_best = v, norm, 0
         if norm <= tol:
             return stopped(v, norm, floor, iteration, "tolerance")
-        if norm <= floor or (since_best > STALL_WINDOW and best_norm <= 1e4 * floor):
+        stalled = since_best > STALL_WINDOW and best_norm <= 1e4 * floor
+        if norm <= floor or (stalled and best_norm == restarted_at):
             return stopped(best, best_norm, max(floor, best_norm), iteration, "floor")
+        if stalled and iteration < budget:
+            # Momentum, not rounding, may keep it from a smaller gradient: once more from the best point, without.
+            w = v = best
+            momentum, since_best, restarted_at, previous = 1.0, 0, best_norm, None
+            continue
         if not norm <= GROWTH_LIMIT * max(best_norm, floor):
             _refuse_constants(lagrangian)
         if iteration == budget:

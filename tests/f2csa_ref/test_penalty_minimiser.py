@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from f2csa_ref import lower_level, objectives_of, penalty_minimiser
 from f2csa_ref.penalty import PenaltyLagrangian, penalty_parameters
-from spec import REPAIRED, Generated, InvalidInputError, OracleParameters
+from spec import REPAIRED, Generated, InvalidInputError, OracleParameters, parse_problem
 
 DISTANCE = REPAIRED.choose(inner_stop="distance")
 
@@ -137,3 +137,20 @@ def test_wrong_input_is_one_clear_line(toy1, changes, message):
     tol = stages.pop("tol", None)
     with pytest.raises(InvalidInputError, match=message):
         penalty_minimiser(PenaltyLagrangian.at(toy1, np.ones(1), **stages), tol=tol)
+
+
+def test_momentum_that_keeps_it_from_a_smaller_gradient_is_not_taken_for_rounding():
+    # Curvatures thousands apart: five hundred steps without a smaller gradient are no end.
+    problem = parse_problem({
+        "kind": "quadratic",
+        "f": {"xx": [[1]], "xy": [[1, 1, -1]], "yy": [[-2, -3, -2], [-3, 2, 0], [-2, 0, 4]], "y": [-3, 2, 0]},
+        "g": {"xy": [[-1, -2, 0]], "yy": [[1, 0, 0], [0, 3, 160], [0, 160, 25600]], "y": [1, -2, -1]},
+        "constraints": {"A": [[1], [0], [0], [0]], "B": [[1, -2, 1], [0, 1, -2], [-1, 2, 2], [0, 0, -2]],
+                        "b": [0, 1, 1, 0]},
+    })  # fmt: skip
+    x, lam = np.zeros(1), np.array([1.0, 0.0, 0.0, 1.001])
+    stages = {"alpha": 0.1, "y_star": np.zeros(3), "lam": lam, "rho": np.array([1.0, 0.0, 0.0, 1.0])}
+    made = penalty_minimiser(PenaltyLagrangian.at(problem, x, **stages), tol=0.0)
+    exact = by_linear_algebra(problem, x, stages)
+    assert made.status == "floor"
+    np.testing.assert_allclose(made.shift, exact, rtol=0, atol=2e-12)

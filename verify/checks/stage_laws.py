@@ -214,7 +214,8 @@ def mean_squared_identity(case: Case) -> Measurement:
 def jensen(case: Case) -> Measurement:
     """The least factor c of ‖a + b‖² ≤ c(‖a‖² + ‖b‖²): over single runs as written, over expectations repaired.
 
-    The laws of the noise a have mean 0: that of stages and samples, and ±b itself, the bias half of the time.
+    The laws of the noise a have mean 0: that of stages and samples, and ±b itself, the bias half of the time. As
+    written is about any two vectors: where the bias is 0, an outcome of the noise is taken for it.
     """
     oracle = ExactOracle.at(case.instance, ALPHA)
     law = _sampled(_off_surely(oracle), ENUMERATED[-1])
@@ -222,7 +223,9 @@ def jensen(case: Case) -> Measurement:
     b = minus(around, oracle.grad_F)
     noises = [[LawOutcome(o.weight, minus(o.value, around)) for o in law], two_sided(b)]
     if case.as_written:
-        return Measurement(brought(case, (run_factor(noises, b),)))
+        note = "" if any(b) else "The bias is 0 here; an outcome of the noise stands for it."
+        b = b if any(b) else next((o.value for o in noises[0] if any(o.value)), b)
+        return Measurement(brought(case, (run_factor([*noises, two_sided(b)], b),)), note=note)
     return Measurement(brought(case, *((factor,) for factor in mean_factors(noises, b))))
 
 

@@ -18,7 +18,16 @@ ANSWERED = {
     "hypergradient-accuracy/jensen": ["rows:164", "rows:185"],
     "inner-loop-remark/penalty-solve": ["rows:164", "rows:185", "box:128"],
     "goldstein-convergence/moment-order": ["rows:93", "rows:178"],
+    "solution-error": ["ill-conditioned:106"],
+    "solution-error/active-rows": ["ill-conditioned:106"],
 }
+AS_WRITTEN = [
+    ("solution-error/active-rows", "ill-conditioned:106", Verdict.SUPPORTED),
+    ("bias-bound/ramp", "experiment:77", Verdict.REFUTED),
+    ("hypergradient-accuracy/jensen", "rows:164", Verdict.SUPPORTED),
+    ("hypergradient-accuracy/jensen", "rows:185", Verdict.SUPPORTED),
+]
+"""Literal texts on draws where their check faulted, or refuted an inequality of Jensen's where the bias is 0."""
 
 
 @pytest.mark.parametrize(("claim", "name"), [(claim, name) for claim, names in ANSWERED.items() for name in names])
@@ -27,6 +36,13 @@ def test_a_repaired_statement_holds_there(claim, name):
     result = perform(task, ReferenceSubject())
     assert result.fault is None, result.fault
     assert result.verdict is Verdict.SUPPORTED, result.sentence
+
+
+@pytest.mark.parametrize(("claim", "name", "verdict"), AS_WRITTEN)
+def test_a_literal_text_is_answered_there(claim, name, verdict):
+    result = perform(Task(claim, "as-written", f"drawn:{name}", "reference", "smoke", DEFAULT_SEED), ReferenceSubject())
+    assert result.fault is None, result.fault
+    assert result.verdict is verdict, result.sentence
 
 
 @pytest.mark.parametrize("reading", ["as-written", "repaired", "choose:dual_term=map", "choose:dual_term=both-maps"])

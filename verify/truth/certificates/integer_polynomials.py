@@ -12,7 +12,7 @@ from math import gcd, lcm
 Polynomial = list[int]
 """Integer coefficients, lowest power first, no trailing zeros."""
 
-_DEPTH = 12
+_DEPTH = 40
 """Most halvings; all that a certificate needs end long before."""
 
 

@@ -106,6 +106,9 @@ def test_contradicting_rungs_are_a_fault_and_agreeing_ones_quote_the_stronger():
     bound = Bound(quantity="q", exponents={"alpha": "1"})
     with pytest.raises(RungDisagreementError):
         decide(bound, [rate(2.0, "certified"), rate(-1.0, "numeric")])
+    # A sweep that has not come near its order where doubles end contradicts nothing.
+    unsettled = rate(-1.0, "numeric", settled=False)
+    assert decide(bound, [rate(2.0, "certified"), unsettled]).verdict is Verdict.SUPPORTED
     agreed = decide(bound, [rate(2.0, "certified", coefficient=3.0), rate(2.0, "numeric")])
     assert (agreed.verdict, agreed.rung) == (Verdict.SUPPORTED, "certified")
     undecided = rate(1.0, "numeric", interval=(-9.0, 9.0))
