@@ -106,6 +106,8 @@ def test_contradicting_rungs_are_a_fault_and_agreeing_ones_quote_the_stronger():
     bound = Bound(quantity="q", exponents={"alpha": "1"})
     with pytest.raises(RungDisagreementError):
         decide(bound, [rate(2.0, "certified"), rate(-1.0, "numeric")])
+    with pytest.raises(RungDisagreementError):
+        decide(bound, [rate(-1.0, "certified"), rate(2.0, "numeric")])
     # A sweep that has not come near its order where doubles end contradicts nothing.
     unsettled = rate(-1.0, "numeric", settled=False)
     assert decide(bound, [rate(2.0, "certified"), unsettled]).verdict is Verdict.SUPPORTED
