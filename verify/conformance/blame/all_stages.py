@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
 import numpy as np
 
 from spec import REPAIRED
-from spec.exact import Vector
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
 from verify.conformance.blame.algorithm_2.loop_together import explain_together
@@ -22,6 +21,7 @@ from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.memory.state import explain_by_values, explain_state
 from verify.conformance.blame.memory.state_of_runs import Renew
+from verify.conformance.blame.memory.state_rules import Remembers
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
 from verify.conformance.blame.noise.noise_elsewhere import explain_elsewhere
@@ -34,7 +34,7 @@ from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.comparison.end_to_end import is_offered
 from verify.conformance.comparison.stage_comparison import PROBED, Seen
 from verify.conformance.probes.pacing import Clock, Timed
-from verify.conformance.probes.probes import FROM_SCRATCH, Probe
+from verify.conformance.probes.probes import FROM_SCRATCH
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
 from verify.subjects.loading import COMMAND, as_program, end
@@ -44,21 +44,6 @@ from verify.subjects.wire.client import WireSubject
 
 NOISY = (650, 651, 652)
 """Seeds of calls with given normals that an explanation of line 6 is held against."""
-
-
-@dataclass(frozen=True)
-class Remembers:
-    """Answers that earlier calls change, in no way known here."""
-
-    sentence: str = (
-        "the same question gets another answer when it is asked again: it draws numbers of its own, or keeps something "
-        "from call to call in no way known here"
-    )
-    edits: int = 1
-
-    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # the protocol's question
-        """Nothing can be foreseen."""
-        return None
 
 
 def explain_all(
@@ -84,6 +69,9 @@ def explain_all(
     blames = [_asked_again(stages, seen, blame) for blame in _found(stages, seen, accuracy, off)]
     blames = _with_kept_noise(stages, blames, renew)
     others = (b for b in blames if b.stage not in memories or (b.stage == "optimise" and b.explanations))
+    if memories & {*PROBED} - {"hypergradient"}:
+        # Calls that make such a stage themselves remember what it does.
+        others = (b for b in others if not any(isinstance(one, Remembers) for one in b.explanations))
     all_blames = (
         *(_with_effect(blame, stages) for blame in remembering),
         *_without_echoes([*others], remembering, stages),

@@ -11,10 +11,10 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
-from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
-from verify.conformance.blame.memory.state_rules import StateRule
+from verify.conformance.blame.memory.state_rules import Remembers, StateRule
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
@@ -80,12 +80,12 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
     """Whether estimates, but those made of a stage that remembers, are off as the noise is said to be, and only so."""
-    remembers = any(isinstance(one, StateRule) for b in blames if b.stage != "hypergradient" for one in b.explanations)
-    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not remembers)]
+    inner = [one for blame in blames if blame.stage != "hypergradient" for one in blame.explanations]
+    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not _keep(inner))]
     noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
     if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
         return False
-    told = ((answer, noise.answer(answer.probe)) for answer in wrong)
+    told = [(a, noise.answer(a.probe)) for a in wrong]
     return all(t is not None and (np.abs(t - a.got) <= 2 * a.probe.tolerance).all() for a, t in told)
 
 
@@ -101,9 +101,13 @@ def _merged(known: Diagnosis, blame: Blame | None) -> Diagnosis:
     )  # fmt: skip
 
 
+def _keep(explanations: Iterable[Explanation]) -> bool:
+    return any(isinstance(one, StateRule | Remembers) for one in explanations)
+
+
 def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
     """Stages that remember earlier calls diverge, though no probe met it; calls made of them follow."""
-    remembering = [blame for blame in blames if any(isinstance(one, StateRule) for one in blame.explanations)]
+    remembering = [blame for blame in blames if _keep(blame.explanations)]
     for k, finding in enumerate(seen.findings):
         own = [blame.explanations[0].sentence for blame in remembering if blame.stage == finding.stage]
         inner = [blame.stage for blame in remembering if blame.stage in PROBED and blame.stage != "hypergradient"]
@@ -114,10 +118,8 @@ def with_memories(seen: Seen, blames: Sequence[Blame]) -> None:
             wrong = [answer for answer in seen.of("hypergradient") if not answer.excess <= 1]
             if not any(answer.probe.given == WHOLE for answer in wrong):
                 seen.follow += [answer for answer in wrong if answer not in seen.follow]
-                sentence = (
-                    f"{finding.compared - len(wrong)} answers agree; {len(wrong)} more are off: {inner[0]}, which "
-                )
-                sentence += "they are made of, remembers earlier calls."
+                sentence = f"{finding.compared - len(wrong)} answers agree; {len(wrong)} more are off: "
+                sentence += f"{inner[0]}, which they are made of, remembers earlier calls."
                 seen.findings[k] = finding.model_copy(update={"status": "agrees", "sentence": sentence})
 
 
@@ -281,17 +283,15 @@ def _errs_in_rows(answers: Iterable[StageAnswer], roundoff: float) -> bool:
     for a in answers:
         c, scale = point_of(a.probe), np.asarray(a.probe.scale)
         if c is not None:
-            leads = c.alpha_2 * np.abs(c.q.A.T) @ (c.rho * np.abs(c.h)) >= scale / 2
-            leads &= scale > 0
+            leads = (scale > 0) & (c.alpha_2 * np.abs(c.q.A.T) @ (c.rho * np.abs(c.h)) >= scale / 2)
             shares += [*(np.abs(a.got - a.probe.expected)[leads] / (roundoff * scale[leads]))]
     return bool(shares) and float(np.median(shares)) >= ROUNDS
 
 
 def _match(mutant: Bug, matches: bool, worst: float, difference: float | None, compared: int) -> Match:
-    caught = tuple(dict.fromkeys(catch.claim for catch in mutant.caught_by))
     return Match(
-        id=mutant.id, bug_type=mutant.type, effect=mutant.effect, caught_by=caught, matches=matches,
-        distance=worst, difference=difference, compared=compared,
+        id=mutant.id, bug_type=mutant.type, effect=mutant.effect, matches=matches, distance=worst,
+        caught_by=tuple(dict.fromkeys(c.claim for c in mutant.caught_by)), difference=difference, compared=compared,
     )  # fmt: skip
 
 

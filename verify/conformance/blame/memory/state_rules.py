@@ -122,6 +122,21 @@ class StateRule:
         return sequence[i].is_near(prediction) if self.near else sequence[i].is_like(prediction)
 
 
+@dataclass(frozen=True)
+class Remembers:
+    """Answers that earlier calls change, in no way known here."""
+
+    sentence: str = (
+        "the same question gets another answer when it is asked again: it draws numbers of its own, or keeps something "
+        "from call to call in no way known here"
+    )
+    edits: int = 1
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # the protocol's question
+        """Nothing can be foreseen."""
+        return None
+
+
 def same(first: Vector, second: Vector) -> bool:
     return bool((np.abs(first - second) <= EXACT * (np.abs(first) + np.abs(second))).all())
 
@@ -202,6 +217,18 @@ def _previous_pair(sequence: Sequence[AskedState], i: int) -> Vector | None:
     return _on_pair_of(sequence[i], _before(sequence, i))
 
 
+def _added_up(sequence: Sequence[AskedState], i: int) -> Vector | None:
+    """The right minimiser with the way from ỹ* that the call before went."""
+    before, own = _before_of_m(sequence, i), sequence[i].own
+    start = None if before is None else before.question.probe.call.y_star
+    return own if before is None or start is None else own + (before.got - start)
+
+
+def _before_of_m(sequence: Sequence[AskedState], i: int) -> AskedState | None:
+    """The call before with as many lower variables."""
+    return next((one for one in reversed(sequence[:i]) if one.own.shape == sequence[i].own.shape), None)
+
+
 def _pulled(sequence: Sequence[AskedState], i: int, share: float, answered: bool) -> Vector | None:
     before = _before(sequence, i)
     own = sequence[i].own
@@ -239,6 +266,9 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
             yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
                             parts=count)  # fmt: skip
     yield from _kept_while_near(walked)
+    if walked[0].question.probe.stage == "penalty_minimiser":
+        yield StateRule("the way from ỹ* that the call before went is added to the right one: a start that is kept and "
+                        "not taken off what is solved", _added_up)  # fmt: skip
     yield StateRule("the answer is that of the call before", _previous)
     yield StateRule("the lower-level pair ỹ*, λ̃ is that of the call before", _previous_pair)
     for answered in (False, True):

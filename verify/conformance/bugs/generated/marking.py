@@ -14,10 +14,9 @@ import numpy as np
 
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
-from verify.conformance.blame.all_stages import Remembers
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.memory.state_questions import Question
-from verify.conformance.blame.memory.state_rules import Alone, AskedState, StateRule
+from verify.conformance.blame.memory.state_rules import Alone, AskedState, Remembers, StateRule
 from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
 from verify.conformance.blame.noise.noise_spots import DrawnSpot, Spot
 from verify.conformance.bugs.bent_subject import by_id
