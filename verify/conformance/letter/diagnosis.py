@@ -15,6 +15,7 @@ from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.memory.state_rules import Remembers, StateRule
+from verify.conformance.blame.noise.noise_elsewhere import is_at_random
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
@@ -80,12 +81,12 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
     """Whether estimates, but those made of a stage that remembers, are off as the noise is said to be, and only so."""
-    inner = [one for blame in blames if blame.stage != "hypergradient" for one in blame.explanations]
-    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not _keep(inner))]
+    inner = any(_keep(blame.explanations) for blame in blames if blame.stage != "hypergradient")
+    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not inner)]
     noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
     if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
         return False
-    told = [(a, noise.answer(a.probe)) for a in wrong]
+    told = [(a, noise.answer(a.probe)) for a in wrong if not is_at_random(noise, a.probe)]
     return all(t is not None and (np.abs(t - a.got) <= 2 * a.probe.tolerance).all() for a, t in told)
 
 
@@ -267,11 +268,10 @@ def _of_rounding_size(answers: list[StageAnswer], roundoff: float) -> bool:
     if not whole:
         return False
     allowed = SINGLE_ROUNDINGS * roundoff
-    within = all(
-        bool((np.abs(a.got - a.probe.expected) <= a.probe.tolerance + allowed * np.asarray(a.probe.scale)).all())
-        for a in whole
+    within = (
+        np.abs(a.got - a.probe.expected) <= a.probe.tolerance + allowed * np.asarray(a.probe.scale) for a in whole
     )
-    return within and _errs_in_rows(whole, roundoff)
+    return all(one.all() for one in within) and _errs_in_rows(whole, roundoff)
 
 
 def _errs_in_rows(answers: Iterable[StageAnswer], roundoff: float) -> bool:

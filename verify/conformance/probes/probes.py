@@ -191,12 +191,15 @@ def off_truth(place: JudgedPlace, alpha: float) -> Probe:
 
 
 def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Probe:
-    """The same with noise, the normals handed over."""
+    """The same with noise, the normals that matter handed over."""
     rng = np.random.default_rng([N_g, n_of(place.name)])
-    draws = {name: tuple(rounded(row) for row in rng.standard_normal((N_g, len(place.x)))) for name in ("f_x", "g_x")}
+    blocks = [name for name in ("f_x", "g_x") if name.replace("_", ".") in noise.on]
+    draws = {name: tuple(rounded(row) for row in rng.standard_normal((N_g, len(place.x)))) for name in blocks}
     setting = place.setting(alpha=Fraction(alpha), given=_stages_off(place), noise=noise, N_g=N_g, draws=draws)
     probe = _estimate(place, alpha, "given", setting)
-    return replace(probe, id=f"{probe.id}/{noise.model if 'f.x' in noise.on else 'noise-in-y'}")
+    # Where none matters, none are to be drawn either.
+    call = probe.call if blocks else replace(probe.call, draws={})
+    return replace(probe, id=f"{probe.id}/{noise.model if 'f.x' in noise.on else 'noise-in-y'}", call=call)
 
 
 def _estimate(place: JudgedPlace, alpha: float, name: str, setting: ExactSetting) -> Probe:

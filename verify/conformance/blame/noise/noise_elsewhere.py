@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.explanations.explanation import Blame
+from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.places.places import place_of
 from verify.conformance.probes.answers import StageAnswer
 from verify.conformance.probes.probes import ELSEWHERE, Probe, noisy_probe
@@ -16,6 +17,10 @@ from verify.subjects.protocol import StageCalls
 
 LATER = (("interior", 0.1), ("two-of-three", 0.05), ("every-term-square", 0.1))
 """Places and alphas of the calls that are held out."""
+TIMES = 24
+"""How often each is asked, each time with another generator."""
+SURE = 5.0
+"""Standard errors within which the law of what is added must be that noise's."""
 
 
 @dataclass(frozen=True)
@@ -26,26 +31,27 @@ class NoiseElsewhere:
     edits: int = 1
 
     def answer(self, probe: Probe) -> Vector | None:
-        """The right answer, with that noise where it is so."""
-        noise = getattr(probe.problem, "noise", None)
-        if not _leaves_out(probe) or noise is None or probe.call.draws is None:
-            return probe.expected
-        return np.asarray(probe.expected + float(noise.sigma_f) * probe.call.draws["f_x"].mean(axis=0))
+        """The right answer; none where it has that noise, of which no normals are given."""
+        return None if _leaves_out(probe) else probe.expected
 
 
 def explain_elsewhere(stages: StageCalls, answers: Sequence[StageAnswer]) -> Iterator[Blame]:
-    """That it is so, where answers under given normals say it, and others asked for now."""
-    explanation = NoiseElsewhere()
-    judged = [answer for answer in answers if _leaves_out(answer.probe)]
-    if not judged or all(answer.excess <= 1 for answer in judged):
+    """That it is so, where answers differ and have that noise's mean and spread; asked at other places, too."""
+    judged = [answer.probe for answer in answers if _leaves_out(answer.probe) and not answer.excess <= 1]
+    if not judged:
         return
-    probes = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
-    held = [StageAnswer(probe, probe.ask(stages)) for probe in probes]
-    every = [*judged, *held]
-    apart = [float(np.max(np.abs(_told(explanation, a) - a.got) / a.probe.tolerance)) for a in every]
-    if max(apart) <= 1:
-        effect = max(float(np.linalg.norm(a.got - a.probe.expected)) for a in every)
-        yield Blame("samples", [explanation], len(every), len(held), max(apart), effect)
+    held = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
+    added = np.concatenate([_added(stages, probe) for probe in (*judged, *held)])
+    error = 1 / math.sqrt(len(added))
+    if abs(added.mean()) <= SURE * error and abs(added.std() - 1) <= SURE * error:
+        count = TIMES * (len(judged) + len(held))
+        effect = max(float(np.linalg.norm(a.got - a.probe.expected)) for a in answers if a.probe in judged)
+        yield Blame("samples", [NoiseElsewhere()], count, TIMES * len(held), 0.0, effect)
+
+
+def is_at_random(noise: Explanation, probe: Probe) -> bool:
+    """Whether a probe's answer is off by noise that is known only by its law."""
+    return isinstance(noise, NoiseElsewhere) and _leaves_out(probe)
 
 
 def _leaves_out(probe: Probe) -> bool:
@@ -53,7 +59,8 @@ def _leaves_out(probe: Probe) -> bool:
     return probe.needs_draws and noise is not None and noise.model == "additive" and "f.x" not in noise.on
 
 
-def _told(explanation: NoiseElsewhere, answer: StageAnswer) -> Vector:
-    told = explanation.answer(answer.probe)
-    assert told is not None  # it always answers
-    return told
+def _added(stages: StageCalls, probe: Probe) -> Vector:
+    """What is added to the right answer, entry by entry, in units of that noise's standard deviation."""
+    scale = float(probe.problem.noise.sigma_f) / math.sqrt(probe.call.parameters.N_g)
+    got = [stages.hypergradient(probe.problem, probe.x, probe.call, np.random.default_rng(k)) for k in range(TIMES)]
+    return np.asarray((np.array(got) - probe.expected).ravel() / scale)
