@@ -22,7 +22,7 @@ from spec.reading import REPAIRED, Reading
 Status = Literal["tolerance", "floor", "budget"]
 EPS = float(np.finfo(np.float64).eps)
 STALL_WINDOW = 500
-"""Steps without a smaller gradient after which it starts again from the best point; the next time rounding has won."""
+"""Steps without a smaller gradient after which it starts again from the best point; if none halves, rounding won."""
 GROWTH_LIMIT = 1e8
 """Growth of the gradient norm over its smallest value that no convergent run shows."""
 
@@ -201,7 +201,7 @@ def _nesterov(lagrangian: PenaltyLagrangian, step: Step, tol: float, budget: int
         if norm <= tol:
             return stopped(v, norm, floor, iteration, "tolerance")
         stalled = since_best > STALL_WINDOW and best_norm <= 1e4 * floor
-        if norm <= floor or (stalled and best_norm == restarted_at):
+        if norm <= floor or (stalled and best_norm > 0.5 * restarted_at):
             return stopped(best, best_norm, max(floor, best_norm), iteration, "floor")
         if stalled and iteration < budget:
             # Momentum, not rounding, may keep it from a smaller gradient: once more from the best point, without.

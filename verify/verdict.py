@@ -108,7 +108,8 @@ def _decide_rates(bound: Bound, rates: Sequence[RateEvidence]) -> list[Decision]
     if seen is not None and {worst.verdict, seen.verdict} == {Verdict.SUPPORTED, Verdict.REFUTED}:
         if not any(rate.held_at for rate in rates):
             if not any(r.settled and d.verdict is seen.verdict for r, d in decided if r.rung not in EXACT):
-                return [worst]  # no sweep has come near its order where doubles end
+                # No sweep has come near its order where doubles end.
+                return [replace(worst, sentence=f"{worst.sentence} What was measured has not settled.")]
             raise RungDisagreementError(f"{DISAGREE}; exact: {worst.sentence} measured: {seen.sentence}")
         # A program that gives the formulas' values here and others there does not compute the formulas.
         if seen.verdict is Verdict.REFUTED:

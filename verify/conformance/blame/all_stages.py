@@ -224,6 +224,8 @@ def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
     """Of an optimiser that is asked through its oracle, or of one that computes its hypergradients itself."""
     if is_offered(stages):
         return explain_whole_optimiser(stages)
+    if seen.miscounted:
+        return (Blame("optimise", described=seen.miscounted),)
     return explain_together(stages, seen.together) if seen.together else explain_loop(stages, seen.record)
 
 

@@ -37,32 +37,26 @@ def starts_of(trial: LoopTrial) -> Vector:
 
 
 def record_together(stages: StageCalls, trial: LoopTrial, seed: int) -> Group:
-    """Make the runs of a trial at once on an oracle that remembers; empty where no iterates come back.
+    """Make the runs of a trial at once on an oracle that remembers.
 
     Raises:
-        WrongNumberOfCallsError: If the oracle is not asked T times for each.
+        WrongNumberOfCallsError: If the oracle is not asked for T gradients of each.
     """
     starts, queries = starts_of(trial), list[Vector]()
 
     def remembering(z: Vector) -> Vector:
         at = np.array(z, dtype=np.float64)
-        if at.ndim != 2 or at.shape[1] != starts.shape[1] or not np.isfinite(at).all():
+        if at.ndim > 2 or at.shape[-1:] != starts.shape[1:] or not np.isfinite(at).all():
             raise InvalidInputError("z", f"must be finite and of shape (R, {starts.shape[1]})", at.tolist())
         queries.append(at)
         return trial.oracle(at)
 
-    R, T = len(starts), trial.parameters.T
     x_bar, path = stages.optimise_runs(
         remembering, starts.copy(), trial.parameters, np.random.default_rng(seed), keep_path=True
     )
-    if path is None:
-        return ()
-    rows = [len(at) for at in queries]
-    if rows not in ([R] * T, [1] * (R * T)):
-        asked_for = f"{R} runs at once ask the oracle {len(queries)} times for {sum(rows)} gradients"
-        raise WrongNumberOfCallsError(f"{asked_for} instead of T = KM = {T} times for {R * T}")
-    z = np.concatenate(queries)
-    z = z.reshape(T, R, -1) if rows[0] == R else z.reshape(R, T, -1).swapaxes(0, 1)
+    assert path is not None  # asked for
+    z = arranged(queries, starts, trial.parameters.T)
+    R = len(starts)
     return tuple(
         RecordedLoop(
             replace(trial, id=f"{trial.id}, run {r + 1} of {R} made together", x0=tuple(starts[r].tolist())),
@@ -72,11 +66,29 @@ def record_together(stages: StageCalls, trial: LoopTrial, seed: int) -> Group:
     )  # fmt: skip
 
 
+def arranged(queries: Sequence[Vector], starts: Vector, T: int) -> Vector:
+    """The points asked about by step and run, shape (T, R, n): all runs at once, step by step, or some after others.
+
+    Raises:
+        WrongNumberOfCallsError: If they are not T for each run.
+    """
+    asked_at, R = [np.atleast_2d(at) for at in queries], len(starts)
+    sizes, rows = [len(at) for at in asked_at], np.concatenate([*asked_at, starts[:0]])
+    if len(rows) == R * T and (sizes == [R] * T or np.allclose(rows[:R], starts)):
+        # Δ_0 is 0: the first step asks at the starts.
+        return rows.reshape(T, R, -1)
+    parts = [asked_at[k : k + T] for k in range(0, len(asked_at), T)]
+    if len(rows) != R * T or any(len({*map(len, part)}) != 1 or len(part) != T for part in parts):
+        asked_for = f"{R} runs at once ask the oracle {len(queries)} times for {len(rows)} gradients"
+        raise WrongNumberOfCallsError(f"{asked_for} instead of T = KM = {T} times for {R * T}")
+    return np.concatenate([np.array(part) for part in parts], axis=1)
+
+
 def watch_together(stages: StageCalls, trials: Sequence[LoopTrial] = TOGETHER, seed: int = SEED) -> tuple[Group, ...]:
     """The runs of every trial; none where the subject makes single runs alone."""
     if not offers(stages.subject, "optimise_runs"):
         return ()
-    return tuple(filter(None, (record_together(stages, trial, seed + k) for k, trial in enumerate(trials))))
+    return tuple(record_together(stages, trial, seed + k) for k, trial in enumerate(trials))
 
 
 def compare_together(groups: Sequence[Group]) -> list[LoopComparison]:

@@ -46,6 +46,8 @@ class Seen:
     runs: dict[str, Statistic] = field(default_factory=dict)
     record: outer.LoopRecord | None = None
     together: tuple[Group, ...] = ()
+    miscounted: str = ""
+    """That runs made together ask for another number of gradients, in a sentence."""
     findings: list[StageFinding] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     ended: bool = False
@@ -299,13 +301,16 @@ def _optimised(seen: Seen) -> StageFinding:
     except outer.WrongNumberOfCallsError as error:
         return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
                             worst=2.0)  # fmt: skip
-    lines = outer.compare(seen.record, outer.RIGHT)
+    lines, refusals = outer.compare(seen.record, outer.RIGHT), list[str]()
     wrong = [comparison for comparison in lines if comparison.excess > 1]
     if not wrong:
         # Where single runs are off, those made together are expected to be.
         try:
             seen.together = watch_together(seen.stages)
+        except MissingCapabilityError as refusal:
+            refusals.append(str(refusal))
         except outer.WrongNumberOfCallsError as error:
+            seen.miscounted = f"Single runs are right. {error}."
             return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=len(lines) + 1,
                                 diverging=1, worst=2.0)  # fmt: skip
         lines += compare_together(seen.together)
@@ -313,6 +318,7 @@ def _optimised(seen: Seen) -> StageFinding:
     numbers: dict[str, Any] = {"compared": len(lines), "worst": max(comparison.excess for comparison in wrong or lines)}
     if not wrong:
         sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
+        sentence += _besides(refusals)
         return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)
     first = wrong[0]
     return StageFinding(

@@ -47,7 +47,7 @@ class Canvas:
         for end in ends:
             value = measured + slope * (end - at)
             inside = min(max(value, self.y[0]), self.y[1])
-            there = end if inside == value else at + (inside - measured) / slope
+            there = end if inside == value or not slope else at + (inside - measured) / slope
             spots.append((self.across(there), self.up(inside)))
         return spots
 

@@ -73,7 +73,7 @@ def test_noise_on_a_gradient_that_the_problem_leaves_out_is_told_alone() -> None
     (found,) = diagnose(seen, explain_all(seen.stages, seen))
     assert found.stage == "samples"
     assert "σ_f·Σz_f/N_g is added to line 6 where the problem's noise leaves ∇_x f out" in found.sentence
-    assert found.held_out == 72
+    assert found.held_out == 300
 
 
 @pytest.mark.parametrize("model", MODELS)

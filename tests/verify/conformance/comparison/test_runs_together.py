@@ -59,6 +59,53 @@ class MeanOfRuns(Together):
         return 0 * mean + mean.mean(axis=0)
 
 
+class OneAfterAnother(Together):
+    """Each run by itself, the oracle asked about one point."""
+
+    def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
+        runs = [self.optimise(oracle, start, parameters, rng) for start in x0]
+        return np.stack([run.x_bar for run in runs], axis=1), np.stack([run.path for run in runs], axis=1)
+
+
+class InBatches(Together):
+    def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
+        parts = [super(InBatches, self).optimise_runs(oracle, some, parameters, rng, True) for some in (x0[:2], x0[2:])]
+        return tuple(np.concatenate(both, axis=1) for both in zip(*parts, strict=True))
+
+
+class StepByStep(Together):
+    """All runs at once, their points asked about one by one."""
+
+    def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
+        def singly(z: Any) -> Any:
+            return np.concatenate([oracle(row[None]) for row in z])
+
+        return super().optimise_runs(singly, x0, parameters, rng, keep_path)
+
+
+class MeansOneAfterAnother(OneAfterAnother):
+    def optimise_runs(self, *asked: Any) -> Any:
+        x_bar, path = super().optimise_runs(*asked)
+        return x_bar[::-1], path
+
+
+class Middles(Together):
+    def places(self, rng: Any, runs: int) -> Any:
+        return 0.5
+
+
+class Refuses(Together):
+    def optimise_runs(self, *asked: Any) -> Any:
+        raise NotImplementedError("not yet")
+
+
+class AsksMoreElsewhere(ClipsTogether):
+    def optimise_runs(self, oracle: Any, x0: Any, parameters: Any, rng: Any, keep_path: bool) -> Any:
+        if parameters.M not in (10,):
+            oracle(np.array(x0))
+        return super().optimise_runs(oracle, x0, parameters, rng, keep_path)
+
+
 class AsksTwice(Together):
     def optimise_runs(self, oracle: Any, *others: Any) -> Any:
         oracle(np.zeros_like(others[0]))
@@ -74,7 +121,11 @@ def letter_of(subject: Any) -> tuple[str, str, str]:
     return finding.status, finding.sentence, "\n".join(one.sentence for one in diagnoses)
 
 
-@pytest.mark.parametrize("subject", [Together(), ReferenceSubject()])
+@pytest.mark.parametrize(
+    "subject",
+    [Together(), ReferenceSubject(), OneAfterAnother(), InBatches(), StepByStep()],
+    ids=lambda s: type(s).__name__,
+)
 def test_right_runs_agree_however_they_are_made(subject: Any) -> None:
     status, sentence, told = letter_of(subject)
     assert (status, told) == ("agrees", "")
@@ -96,15 +147,34 @@ def test_what_runs_share_is_seen_and_named(subject: Any, part: str, words: str) 
     assert words in told
 
 
+def test_one_s_t_for_all_steps_is_no_s_t_that_runs_share() -> None:
+    status, sentence, told = letter_of(Middles())
+    assert status == "diverges"
+    assert "every s_t is 0.5" in sentence
+    assert "have the same s_t" not in told
+
+
+def test_what_is_refused_leaves_what_single_runs_showed() -> None:
+    status, sentence, told = letter_of(Refuses())
+    assert (status, told) == ("agrees", "")
+    assert "1 more it says it does not support" in sentence
+
+
+def test_a_cause_that_further_runs_cannot_confirm_is_not_named() -> None:
+    _, _, told = letter_of(AsksMoreElsewhere())
+    assert "off in no way known here" in told
+
+
 def test_too_many_questions_are_told() -> None:
-    status, sentence, _ = letter_of(AsksTwice())
+    status, sentence, told = letter_of(AsksTwice())
+    assert told.startswith("Single runs are right. 3 runs at once ask the oracle 61 times")
     assert status == "diverges"
     assert sentence == (
         "3 runs at once ask the oracle 61 times for 183 gradients instead of T = KM = 60 times for 180."
     )
 
 
-@pytest.mark.parametrize("subject", [ClipsTogether(), MeanOfRuns()])
+@pytest.mark.parametrize("subject", [ClipsTogether(), MeanOfRuns(), MeansOneAfterAnother()])
 def test_a_script_shows_one_of_the_runs(subject: Any) -> None:
     seen = look(StageCalls(subject), only=["optimise"])
     case = of_run(seen, "planted")
@@ -113,3 +183,4 @@ def test_a_script_shows_one_of_the_runs(subject: Any) -> None:
     space: dict[str, Any] = {"planted": subject}
     exec(case.code, space)
     assert not np.all((space["low"] <= space["got"]) & (space["got"] <= space["high"]))
+    np.testing.assert_allclose(space["must_be"], case.expected, rtol=1e-6)

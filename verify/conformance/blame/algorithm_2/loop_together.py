@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -11,9 +13,19 @@ from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
 from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.comparison.runs_together import Group, compare_together, watch_together
-from verify.conformance.outer import ALIKE, RIGHT, LoopComparison, RecordedLoop, along, compare_lines
+from verify.conformance.outer import (
+    ALIKE,
+    RIGHT,
+    LoopComparison,
+    RecordedLoop,
+    WrongNumberOfCallsError,
+    along,
+    compare_lines,
+)
 from verify.subjects.protocol import OuterRun, StageCalls
 
+SPREAD = 0.75
+"""Of uniform draws, tens of them, the largest and the least are further apart than this."""
 SEED = 7000
 """Of the runs that are held out; others follow it."""
 
@@ -25,16 +37,17 @@ def explain_together(stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame
         stages: The subject, asked for more runs to confirm what is found.
         groups: The runs that were compared.
     """
-    return tuple(
-        _blame(line, groups, watch_together(stages, HELD_OUT[:2], SEED))
-        for line in compare_together(groups)
-        if line.excess > 1
-    )
+    off = [line for line in compare_together(groups) if line.excess > 1]
+    fresh: tuple[Group, ...] = ()
+    if off:
+        with suppress(WrongNumberOfCallsError):
+            fresh = watch_together(stages, HELD_OUT[:2], SEED)
+    return tuple(_blame(line, groups, fresh) for line in off)
 
 
 def _blame(line: LoopComparison, groups: Sequence[Group], fresh: Sequence[Group]) -> Blame:
     size = line.difference if not line.is_law else max(float(np.abs(one.steps).max()) for g in groups for one in g)
-    for part, sentence, excess in _shared():
+    for part, sentence, excess in _shared() if fresh else ():
         if part == line.part and max(excess(groups), excess(fresh)) <= 1:
             count, held = (sum(len(one.z) for group in some for one in group) for some in (groups, fresh))
             rule = LoopRule(part, sentence, 1, lambda _: 0.0)
@@ -73,9 +86,14 @@ def joined(group: Group) -> RecordedLoop:
 
 
 def _apart(group: Group) -> float:
-    """How far the runs' places on their segments are from those of the first, in what two equal draws may differ."""
+    """How far the runs' places on their segments are from those of the first, in what two equal draws may differ.
+
+    Infinite where the first's are not spread as uniform ones are: then it is not that they are shared.
+    """
     places = [along(one) for one in group]
     (first, long), others = places[0], places[1:]
+    if not float(np.ptp(first[long]) if long.any() else 0.0) > SPREAD:
+        return math.inf
     return max(
         float(np.abs(s - first)[long & off].max(initial=0.0)) / (100 * ALIKE) if (long & off).any() else np.inf
         for s, off in others

@@ -44,7 +44,7 @@ def broken_conditions(answers: Sequence[StageAnswer]) -> str:
     held = [CONDITIONS[name] for name in CONDITIONS if name not in broken]
     keeps = f"; {' and '.join(held)} {'hold' if len(held) > 1 else 'holds'}" if held else ""
     soon = max(broken.values()) <= LOOSE and len(off) >= MOST * len(finite)
-    why = ": all little, as where a solver ends too soon" if soon else ""
+    why = ": all little, as of a solver that ends too soon, or of something small that is added" if soon else ""
     return (
         f"no program known here gives its pairs. The {len(off)} of {len(finite)} that are off break {words} of what "
         f"each adds up{keeps}{why}"

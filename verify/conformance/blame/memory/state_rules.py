@@ -194,7 +194,7 @@ def _kept_while_near(walked: Sequence[AskedState]) -> Iterator[StateRule]:
     ways = sorted({way for one in walked for other in walked if 0 < (way := _way(one, other)) < math.inf})
     for by, words in ((("problem",), "of the same problem "), (("sizes",), "")):
         for below, above in pairwise(ways):
-            near = f"the last x {words}that it was made for ({below:.1g} is near, {above:.1g} is not)"
+            near = f"the last x {words}that it was made for ({below:.3g} is near, {above:.3g} is not)"
             reach = math.sqrt(below * above)
             yield StateRule(f"the answer is kept while x is near {near}", partial(_answer_near, by=by, reach=reach),
                             parts=len(by) + 1)  # fmt: skip
@@ -221,7 +221,7 @@ def _added_up(sequence: Sequence[AskedState], i: int) -> Vector | None:
     """The right minimiser with the way from ỹ* that the call before went."""
     before, own = _before_of_m(sequence, i), sequence[i].own
     start = None if before is None else before.question.probe.call.y_star
-    return own if before is None or start is None else own + (before.got - start)
+    return own if before is None or start is None or not before.got.size else own + (before.got - start)
 
 
 def _before_of_m(sequence: Sequence[AskedState], i: int) -> AskedState | None:

@@ -17,7 +17,7 @@ from verify.subjects.protocol import StageCalls
 
 LATER = (("interior", 0.1), ("two-of-three", 0.05), ("every-term-square", 0.1))
 """Places and alphas of the calls that are held out."""
-TIMES = 24
+TIMES = 100
 """How often each is asked, each time with another generator."""
 SURE = 5.0
 """Standard errors within which the law of what is added must be that noise's."""
@@ -41,12 +41,27 @@ def explain_elsewhere(stages: StageCalls, answers: Sequence[StageAnswer]) -> Ite
     if not judged:
         return
     held = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
-    added = np.concatenate([_added(stages, probe) for probe in (*judged, *held)])
-    error = 1 / math.sqrt(len(added))
-    if abs(added.mean()) <= SURE * error and abs(added.std() - 1) <= SURE * error:
+    added = [_added(stages, probe, k) for k, probe in enumerate((*judged, *held))]
+    apart = max(_surprise(added), _surprise([pair for one in added for pair in _products(one)], spread=False))
+    if apart <= 1:
         count = TIMES * (len(judged) + len(held))
         effect = max(float(np.linalg.norm(a.got - a.probe.expected)) for a in answers if a.probe in judged)
-        yield Blame("samples", [NoiseElsewhere()], count, TIMES * len(held), 0.0, effect)
+        yield Blame("samples", [NoiseElsewhere()], count, TIMES * len(held), apart, effect)
+
+
+def _surprise(values: Sequence[Vector], *, spread: bool = True) -> float:
+    """How far the mean of values is from 0 and, where asked for, their spread from 1, in what chance allows."""
+    every = np.concatenate([one.ravel() for one in values]) if values else np.zeros(0)
+    if not len(every):
+        return 0.0
+    allowed = SURE / math.sqrt(len(every))
+    mean, width = abs(float(every.mean())) / allowed, abs(float(every.std()) - 1) / (allowed / math.sqrt(2))
+    return max(mean, width) if spread else mean
+
+
+def _products(added: Vector) -> list[Vector]:
+    """What entries of one answer have in common: their products, of mean 0 where each has normals of its own."""
+    return [added[:, i] * added[:, j] for i in range(added.shape[1]) for j in range(i)]
 
 
 def is_at_random(noise: Explanation, probe: Probe) -> bool:
@@ -59,8 +74,9 @@ def _leaves_out(probe: Probe) -> bool:
     return probe.needs_draws and noise is not None and noise.model == "additive" and "f.x" not in noise.on
 
 
-def _added(stages: StageCalls, probe: Probe) -> Vector:
-    """What is added to the right answer, entry by entry, in units of that noise's standard deviation."""
+def _added(stages: StageCalls, probe: Probe, number: int) -> Vector:
+    """What is added to the right answer in units of that noise's standard deviation, shape (times, n)."""
     scale = float(probe.problem.noise.sigma_f) / math.sqrt(probe.call.parameters.N_g)
-    got = [stages.hypergradient(probe.problem, probe.x, probe.call, np.random.default_rng(k)) for k in range(TIMES)]
-    return np.asarray((np.array(got) - probe.expected).ravel() / scale)
+    rngs = [np.random.default_rng([number, k]) for k in range(TIMES)]
+    got = [stages.hypergradient(probe.problem, probe.x, probe.call, rng) for rng in rngs]
+    return np.asarray((np.array(got) - probe.expected) / scale)

@@ -39,7 +39,9 @@ CONFIRMING = 60
 ILL_CONDITIONED = 1 / 64
 """The alpha of questions to a minimiser that answers all others rightly."""
 SOON = 0.02
-"""Part of the gradient at its start that a solve which is on its way leaves in the middle."""
+"""Part of the gradient at its start that a solve leaves at most which is on its way."""
+MOST_SOON = 0.75
+"""Share of the answers that are off of which that is so."""
 ENOUGH = 3
 """Answers without which nothing is looked for."""
 
@@ -120,16 +122,16 @@ def explain_sum(
 
 
 def unfinished(witnesses: Sequence[Witness]) -> str:
-    """That penalty solves which are off leave a small part of the gradient that they start from, in a sentence."""
+    """That penalty solves which are off, but for a few, leave a small part of the gradient that they start from."""
     off = [w for w in witnesses if not _is_right(w)]
     sizes = [[_slope(w.answered), _slope(w.point.at(w.point.y_star)), w.point.tol] for w in off]
-    sizes.sort(key=lambda one: one[0] / one[1])
-    if not off or not sizes[len(sizes) // 2][0] <= SOON * sizes[len(sizes) // 2][1]:
+    soon = [(now, start, tol) for now, start, tol in sizes if now <= SOON * start]
+    if not soon or len(soon) < MOST_SOON * len(off):
         return ""
-    now, start, tol = sizes[-1]
+    now, start, tol = max(soon, key=lambda one: one[0] / one[1])
     asked_for = f", where at most {tol:.1g} may be left" if tol else ""
     return (
-        f"no term says why. The {len(off)} of {len(witnesses)} answers that are off leave up to {now / start:.1g} of "
+        f"no term says why. {len(soon)} of the {len(off)} answers that are off leave at most {now / start:.1g} of "
         f"the gradient at ỹ*, such as {now:.2g} of {start:.2g}{asked_for}: as a solve leaves it that ends too soon"
     )
 
