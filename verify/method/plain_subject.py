@@ -124,7 +124,8 @@ class PlainMethod(Player):
 
         def normals(name: str, count: int) -> Any:
             if call.draws is not None and self.uses_draws:
-                return np.asarray(call.draws[name])[:count]
+                # A block that is not there adds no noise.
+                return np.asarray(call.draws.get(name, np.zeros((count, len(space["x"])))))[:count]
             return rng.standard_normal((count, len(space["x"])))
 
         space |= {"matrix": noise.model == "matrix", "sigma_f": noise.scale("f.x"), "sigma_g": noise.scale("g.x")}
