@@ -110,7 +110,9 @@ def test_contradicting_rungs_are_a_fault_and_agreeing_ones_quote_the_stronger():
         decide(bound, [rate(-1.0, "certified"), rate(2.0, "numeric")])
     # A sweep that has not come near its order where doubles end contradicts nothing.
     unsettled = rate(-1.0, "numeric", settled=False)
-    assert decide(bound, [rate(2.0, "certified"), unsettled]).verdict is Verdict.SUPPORTED
+    decision = decide(bound, [rate(2.0, "certified"), unsettled])
+    assert decision.verdict is Verdict.SUPPORTED
+    assert decision.sentence.endswith(" What was measured has not settled.")
     agreed = decide(bound, [rate(2.0, "certified", coefficient=3.0), rate(2.0, "numeric")])
     assert (agreed.verdict, agreed.rung) == (Verdict.SUPPORTED, "certified")
     undecided = rate(1.0, "numeric", interval=(-9.0, 9.0))

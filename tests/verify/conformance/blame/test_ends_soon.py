@@ -70,6 +70,9 @@ def test_an_iteration_that_ends_too_soon_shows_where_there_are_many_variables() 
 def test_blocks_in_single_precision_are_named() -> None:
     _, told = told_of(SinglePrecision(), "penalty_minimiser")
     assert "the right one with the problem's blocks rounded to 24 bits" in told
+    # Every answer counts once, and those asked for afterwards are of problems that show it.
+    assert "(65 answers are as it says" in told
+    assert "12 of them asked for after it was found" in told
 
 
 @pytest.mark.parametrize(

@@ -57,11 +57,20 @@ def terms_of(probe: Probe, got: Vector) -> Terms:
     return {"stationarity": first, "rows": second}
 
 
-def relative_residual(probe: Probe, got: Vector) -> float:
-    """The largest violation of an optimality condition, over the size of what is added up in it."""
+def residuals(probe: Probe, got: Vector) -> dict[str, float]:
+    """What a pair leaves of each optimality condition, over the size of what is added up in it; none is below 0."""
     a, x, y, lam = pair_of(probe, got)
-    h = a.A @ x - a.B @ y - a.b
     size = 1.0 + np.abs(a.g_yy) @ np.abs(y) + np.abs(a.g_xy.T) @ np.abs(x) + np.abs(a.g_y) + np.abs(a.B.T) @ np.abs(lam)
-    row_size = 1.0 + np.abs(a.A) @ np.abs(x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b)
-    of_rows = np.abs(np.minimum(-h / row_size, lam / (1.0 + np.abs(lam).max(initial=0.0))))
-    return float(max(np.max(np.abs(stationarity_residual(probe, got)) / size), np.max(of_rows, initial=0.0)))
+    h = (a.A @ x - a.B @ y - a.b) / (1.0 + np.abs(a.A) @ np.abs(x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b))
+    signs = lam / (1.0 + np.abs(lam).max(initial=0.0))
+    return {
+        "stationarity": float(np.max(np.abs(stationarity_residual(probe, got)) / size)),
+        "rows": float(np.max(h, initial=0.0)),
+        "signs": float(np.max(-signs, initial=0.0)),
+        "complementarity": float(np.max(np.minimum(-h, signs), initial=0.0)),
+    }
+
+
+def relative_residual(probe: Probe, got: Vector) -> float:
+    """The largest of them."""
+    return max(residuals(probe, got).values())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
+from spec.exact import Vector
+from verify.conformance.blame.algorithm_2.loop_rule import Part
 from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.comparison.runs_together import Group, compare_together, watch_together
@@ -22,12 +23,27 @@ from verify.conformance.outer import (
     along,
     compare_lines,
 )
+from verify.conformance.probes.probes import Probe
 from verify.subjects.protocol import OuterRun, StageCalls
 
 SPREAD = 0.75
 """Of uniform draws, tens of them, the largest and the least are further apart than this."""
 SEED = 7000
 """Of the runs that are held out; others follow it."""
+
+
+@dataclass(frozen=True)
+class SharedByRuns:
+    """Something that runs made together have in common; ``excess`` says how far they are from that, in tolerances."""
+
+    part: Part
+    sentence: str
+    excess: Callable[[Sequence[Group]], float]
+    edits: int = 1
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: a line of Algorithm 2 answers no probe of a stage."""
+        return None
 
 
 def explain_together(stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame, ...]:
@@ -47,26 +63,11 @@ def explain_together(stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame
 
 def _blame(line: LoopComparison, groups: Sequence[Group], fresh: Sequence[Group]) -> Blame:
     size = line.difference if not line.is_law else max(float(np.abs(one.steps).max()) for g in groups for one in g)
-    for part, sentence, excess in _shared() if fresh else ():
-        if part == line.part and max(excess(groups), excess(fresh)) <= 1:
+    for rule in SHARED if fresh else ():
+        if rule.part == line.part and max(rule.excess(groups), rule.excess(fresh)) <= 1:
             count, held = (sum(len(one.z) for group in some for one in group) for some in (groups, fresh))
-            rule = LoopRule(part, sentence, 1, lambda _: 0.0)
-            return Blame("optimise", [rule], count + held, held, excess(fresh), size)
+            return Blame("optimise", [rule], count + held, held, rule.excess(fresh), size)
     return Blame("optimise", effect=size, described=f"Runs made together are off in no way known here: {line.said}.")
-
-
-def _shared() -> Iterator[tuple[Part, str, Callable[[Sequence[Group]], float]]]:
-    yield (
-        "steps",
-        "in runs made together Δ_{t+1} is clipped by the length of all runs' steps together where each run's own "
-        "length belongs, a single run being right",
-        lambda groups: compare_lines([joined(group) for group in groups], RIGHT)[0].excess,
-    )
-    yield (
-        "queries",
-        "runs made together have the same s_t where each run must draw its own, a single run being right",
-        lambda groups: max(map(_apart, groups)),
-    )
 
 
 def joined(group: Group) -> RecordedLoop:
@@ -98,3 +99,19 @@ def _apart(group: Group) -> float:
         float(np.abs(s - first)[long & off].max(initial=0.0)) / (100 * ALIKE) if (long & off).any() else np.inf
         for s, off in others
     )
+
+
+SHARED = (
+    SharedByRuns(
+        "steps",
+        "in runs made together Δ_{t+1} is clipped by the length of all runs' steps together where each run's own "
+        "length belongs, a single run being right",
+        lambda groups: compare_lines([joined(group) for group in groups], RIGHT)[0].excess,
+    ),
+    SharedByRuns(
+        "queries",
+        "runs made together have the same s_t where each run must draw its own, a single run being right",
+        lambda groups: max(map(_apart, groups)),
+    ),
+)
+"""What programs that make runs together have in common of them by mistake."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from spec import Quadratic
-from verify.conformance.blame.accuracy.lower_residuals import pair_of, stationarity_residual
+from verify.conformance.blame.accuracy.lower_residuals import residuals
 from verify.conformance.probes.answers import StageAnswer
 
 HOLDS = 1e-9
@@ -35,7 +35,7 @@ def broken_conditions(answers: Sequence[StageAnswer]) -> str:
     off = [a for a in finite if not a.excess <= 1]
     if not off:
         return ""
-    left = [_left(answer) for answer in off]
+    left = [residuals(answer.probe, answer.got) for answer in off]
     worst = {name: max(one[name] for one in left) for name in CONDITIONS}
     broken = {name: size for name, size in worst.items() if size > HOLDS}
     if not broken:
@@ -49,17 +49,3 @@ def broken_conditions(answers: Sequence[StageAnswer]) -> str:
         f"no program known here gives its pairs. The {len(off)} of {len(finite)} that are off break {words} of what "
         f"each adds up{keeps}{why}"
     )
-
-
-def _left(answer: StageAnswer) -> dict[str, float]:
-    """What an answer leaves of each condition, over the size of what is added up in it."""
-    a, x, y, lam = pair_of(answer.probe, answer.got)
-    size = 1.0 + np.abs(a.g_yy) @ np.abs(y) + np.abs(a.g_xy.T) @ np.abs(x) + np.abs(a.g_y) + np.abs(a.B.T) @ np.abs(lam)
-    h = (a.A @ x - a.B @ y - a.b) / (1.0 + np.abs(a.A) @ np.abs(x) + np.abs(a.B) @ np.abs(y) + np.abs(a.b))
-    signs = lam / (1.0 + np.abs(lam).max(initial=0.0))
-    return {
-        "stationarity": float(np.max(np.abs(stationarity_residual(answer.probe, answer.got)) / size)),
-        "rows": float(np.max(h, initial=0.0)),
-        "signs": float(np.max(-signs, initial=0.0)),
-        "complementarity": float(np.max(np.minimum(-h, signs), initial=0.0)),
-    }

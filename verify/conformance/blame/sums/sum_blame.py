@@ -16,8 +16,9 @@ from verify.conformance.blame.sums.call_points import CallPoint
 from verify.conformance.blame.sums.edited_stage import STAGE_OF, EditedStage
 from verify.conformance.blame.sums.right_sums import Space, right_sum
 from verify.conformance.blame.sums.stage_search import StageSearch, Witness, apart, explained, witness_of
+from verify.conformance.places.places import place_of
 from verify.conformance.probes.answers import StageAnswer
-from verify.conformance.probes.probes import Probe
+from verify.conformance.probes.probes import GRADIENT_NORM, PLACES, Probe, penalty_probe
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
 from verify.subjects.stated_accuracy import FACTOR
@@ -95,9 +96,10 @@ def explain_sum(
     blame = Blame(stage)
     # Right wherever it is asked to many digits: only where it stops by itself it is off, and no term says why.
     ends_soon = unfinished([*base, *before]) if space == "y" else ""
-    if space == "y" and all_right(base) and sum(not _is_right(w) for w in before) >= ENOUGH:
+    elsewhere = space == "y" and all_right(base) and sum(not _is_right(w) for w in before) >= ENOUGH
+    if elsewhere:
         # What is off shows on the judged problems alone.
-        base = before
+        base, before = before, []
     if len(base) < ENOUGH or says_nothing(base) or (space == "y" and all_right(base)):
         return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
     held: list[Witness] = []
@@ -106,7 +108,9 @@ def explain_sum(
             continue
         # Iterations that end too soon may have used up what was to be asked while they were looked for.
         search = replace(search, ask=Asker(stages, CONFIRMING))
-        held = held or search.gather(LATER)
+        held = held or (search.put(_judged_later()) if elsewhere else search.gather(LATER))
+        if elsewhere and all_right(held):
+            break
         explanations = [edit for edit in candidates if explained(edit, held) and explained(edit, before)]
         # Noise tells explanations apart, but may be wrong itself.
         explanations = [edit for edit in explanations if explained(edit, noisy)] or explanations
@@ -119,6 +123,12 @@ def explain_sum(
                 apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
             )  # fmt: skip
     return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
+
+
+def _judged_later() -> Iterator[Probe]:
+    """Questions at the judged problems, at points and weights of their own."""
+    for name in PLACES:
+        yield penalty_probe(place_of(name).moved(0.0625), 0.07, tol=GRADIENT_NORM, name="later", off_pair=True)
 
 
 def unfinished(witnesses: Sequence[Witness]) -> str:
