@@ -127,10 +127,6 @@ class Inventory(Frozen):
                 numbers[full] = (*numbers.get(full, ()), entry.number)
         return numbers
 
-    def uncovered(self) -> tuple[int, ...]:
-        """Assertions that no statement covers."""
-        return tuple(entry.number for entry in self.assertions if not entry.covered_by)
-
     def unasked(self, statements: dict[str, Statement]) -> tuple[str, ...]:
         """Statements that no assertion asks for and no reason excuses."""
         covered = self.covering

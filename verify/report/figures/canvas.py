@@ -10,6 +10,8 @@ from spec.formulas.powers import superscript
 from verify.report import wording
 
 Pair = tuple[float, float]
+DOUBLES = (-307, 308)
+"""Decades that are normal doubles."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,12 @@ def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     if last - first >= 1:
         stride = max(1, math.ceil((last - first + 1) / most))
         return [(at, decade_label(at)) for at in range(first, last + 1) if (last - at) % stride == 0]
-    values = [digit * 10.0**power for power in range(first - 1, last + 2) for digit in (1, 2, 5)]
+    least, largest = DOUBLES
+    powers = range(max(first - 1, least), min(last + 2, largest))
+    values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
     near = [value for value in values if low - 1e-9 <= math.log10(value) <= high + 1e-9]
     if len(near) < 2:  # a narrow range has no round values: its ends say where it lies
-        near = [10.0**low, 10.0**high]
+        near = [10.0 ** min(max(end, least), largest) for end in (low, high)]
     return [(math.log10(value), wording.number(value, 2)) for value in near]
 
 

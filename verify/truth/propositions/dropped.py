@@ -78,7 +78,9 @@ def _shown(candidate: DroppedCandidate, formula: Node, broken: Node, others: Seq
     if not failing:
         return None
     variable, exponent = failing[0]
-    return "the quantity is exactly 0" if exponent is None else f"the quantity is of order {variable}^{exponent}"
+    if exponent is None:
+        return "the quantity is exactly 0"
+    return f"the quantity is of order {f'{variable}^{exponent}' if exponent else 1}"
 
 
 _DECIDED: dict[tuple[Node, str, Fraction | None], bool | None] = {}

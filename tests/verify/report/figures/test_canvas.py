@@ -44,6 +44,11 @@ def test_ticks_lie_inside_and_are_few_and_told_apart(low: float, width: float, m
     assert len({label for _, label in shown}) == len(shown)
 
 
+@pytest.mark.parametrize("low", [-308.4, -323.0, 307.3, 308.1])
+def test_ticks_at_the_edge_of_doubles_are_numbers(low: float) -> None:
+    assert all(math.isfinite(at) and label not in ("0", "∞") for at, label in ticks(low, low + 0.2, 5))
+
+
 @pytest.mark.parametrize(("power", "label"), [(-3, "0.001"), (0, "1"), (2, "100"), (3, "10³"), (-4, "10⁻⁴")])
 def test_a_decade_is_a_number_where_that_is_short(power: int, label: str) -> None:
     assert decade_label(power) == label
