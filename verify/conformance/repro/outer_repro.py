@@ -75,7 +75,7 @@ _COUNTED = [
     'print("blocks were output", counts, "times; chi-squared against uniform")',
 ]
 _SURPRISE = [
-    "found = next(c for c in outer.compare(record, outer.RIGHT) if c.part == {part!r})",
+    "found = next(c for c in {compared} if c.part == {part!r})",
     "print(found.sentence)",
     "# In units of what chance allows.",
     "got, low, high = found.excess, 0.0, 1.0",
@@ -107,10 +107,15 @@ def of_run(seen: Seen, load: str) -> Reproduction | None:
 
 
 def _of_together(seen: Seen, load: str) -> Reproduction | None:
-    """The first run, of those made together, with a line that is off; ``None`` where only a law is."""
-    wrong = next((c for c in compare_together(seen.together) if c.excess > 1 and not c.is_law), None)
-    if wrong is None or wrong.part not in _LINES:
+    """The first run, of those made together, with a line that is off, or else the law that all of them break."""
+    off = sorted((c for c in compare_together(seen.together) if c.excess > 1), key=lambda c: c.is_law)
+    if not off:
         return None
+    wrong = off[0]
+    if wrong.is_law or wrong.part not in _LINES:
+        lines = ["groups = watch_together(subject)", *_surprise("compare_together(groups)", wrong.part)]
+        return Reproduction(sentence=f"Over all runs made together: {wrong.sentence}.", expected=wrong.expected,
+                            got=wrong.got, code=script(load, lines))  # fmt: skip
     seed, trial, r = next(
         (SEED + k, trial, r)
         for k, (trial, group) in enumerate(zip(TOGETHER, seen.together, strict=True))
@@ -174,7 +179,11 @@ def _law(wrong: outer.LoopComparison) -> list[str]:
             bound = f"special.chdtri(len(counts) - 1, {outer.FALSE_ALARM!r})"
         chance = [f"low, high = 0.0, float({bound})"]
         return [*(_ALONG if along else _COUNTED), *chance, *in_interval()]
-    return [line.format(part=wrong.part) if "{part" in line else line for line in _SURPRISE] + in_interval()
+    return _surprise("outer.compare(record, outer.RIGHT)", wrong.part)
+
+
+def _surprise(compared: str, part: str) -> list[str]:
+    return [line.format(compared=compared, part=part) if "{part" in line else line for line in _SURPRISE] + in_interval()
 
 
 def _shortest_run(

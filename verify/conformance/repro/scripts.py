@@ -20,7 +20,7 @@ NAMES = {
     "types": ("SimpleNamespace",),
     "spec": ("OracleParameters", "OuterParameters", "Reading", "parse_problem"),
     "verify.conformance": ("outer",),
-    "verify.conformance.comparison.runs_together": ("arranged",),
+    "verify.conformance.comparison.runs_together": ("arranged", "compare_together", "watch_together"),
     "verify.conformance.random_stages": ("of_samples",),
     "verify.subjects": ("Call", "SubjectFaultError", "load_subject"),
     "verify.subjects.protocol": ("StageCalls",),

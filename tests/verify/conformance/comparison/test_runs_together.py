@@ -184,3 +184,14 @@ def test_a_script_shows_one_of_the_runs(subject: Any) -> None:
     exec(case.code, space)
     assert not np.all((space["low"] <= space["got"]) & (space["got"] <= space["high"]))
     np.testing.assert_allclose(space["must_be"], case.expected, rtol=1e-6)
+
+
+def test_a_script_shows_the_law_that_all_of_them_break() -> None:
+    seen = look(StageCalls(SharesPlaces()), only=["optimise"])
+    case = of_run(seen, "planted")
+    assert case is not None
+    assert case.sentence.startswith("Over all runs made together: ")
+    for subject, right in ((SharesPlaces(), False), (Together(), True)):
+        space: dict[str, Any] = {"planted": subject}
+        exec(case.code, space)
+        assert bool(space["low"] <= space["got"] <= space["high"]) is right
