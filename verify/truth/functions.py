@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +44,56 @@ class WeightedAbsolute:
         """
         near = np.abs(x) <= radius
         return np.asarray(np.sqrt((np.where(near, 0.0, np.array(self.c)) ** 2).sum(axis=-1)))
+
+
+class ShrinkingWaves:
+    r"""F(x, y) = 2⁻ᵏ w(2ᵏ y) at \|x\| = 2⁻ᵏ, linear in \|x\| between, w a triangle wave of slopes 1 and -1.
+
+    Its slopes are at most 3 in x and 1 in y; it is 0 on the axis x = 0, beside which its slope in y is 1 and -1 however near: ∂F
+    holds slopes along the axis that F does not have. After Daniilidis and Drusvyatskiy, "Pathological subgradient
+    dynamics", SIAM J. Optim. 30 (2020): of a Lipschitz function nothing better can be said. Exact, 0 < \|x\| < 1.
+    """
+
+    def value(self, x: Fraction, y: Fraction) -> Fraction:
+        """F at a point."""
+        if x == 0:
+            return Fraction(0)
+        k, share = self._between(x)
+        return share * self._wave(k, y)[0] + (1 - share) * self._wave(k + 1, y)[0]
+
+    def gradient(self, x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
+        """∇F where F is differentiable: off the axis, off \|x\| = 2⁻ᵏ, off the waves' ends."""
+        k, share = self._between(x)
+        (coarse, up), (fine, finer_up) = self._wave(k, y), self._wave(k + 1, y)
+        across = (coarse - fine) * 2 ** (k + 1) * (1 if x > 0 else -1)
+        return across, share * up + (1 - share) * finer_up
+
+    def beside_axis(self, y: Fraction, k: int) -> tuple[Fraction, Fraction]:
+        """A point within 4 · 2⁻ᵏ of (0, y) at which F is differentiable, in the middle of rising waves."""
+        return Fraction(3, 4) / 2**k, Fraction(4 * round(y * 2**k / 4), 2**k)
+
+    def clarke_on_axis(self, y: Fraction, scales: range = range(8, 40)) -> tuple[Fraction, Fraction]:
+        """A member of ∂F(0, y): the gradient that F has at points ever nearer to (0, y).
+
+        Raises:
+            ArithmeticError: If gradients there differ, so that they show no limit.
+        """
+        gradients = {self.gradient(*self.beside_axis(y, k)) for k in scales}
+        if len(gradients) != 1:
+            raise ArithmeticError(f"gradients beside (0, {y}) differ")
+        return gradients.pop()
+
+    @staticmethod
+    def _between(x: Fraction) -> tuple[int, Fraction]:
+        """k with 2⁻ᵏ⁻¹ <= |x| < 2⁻ᵏ, and how near \|x\| is to 2⁻ᵏ, from 0 to 1."""
+        k = next(k for k in range(4096) if abs(x) * 2 ** (k + 1) >= 1)
+        return k, abs(x) * 2 ** (k + 1) - 1
+
+    @staticmethod
+    def _wave(k: int, y: Fraction) -> tuple[Fraction, Fraction]:
+        """2⁻ᵏ w(2ᵏ y) and its slope."""
+        u = (y * 2**k + 1) % 4
+        return (u - 1 if u < 2 else 3 - u) / 2**k, Fraction(1 if u < 2 else -1)
 
 
 @dataclass(frozen=True)

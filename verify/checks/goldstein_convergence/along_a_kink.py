@@ -1,4 +1,4 @@
-"""What an oracle may answer where F has no gradient, on F = |x₁| + 2|x₂| along its axis x₁ = 0."""
+"""What an oracle may answer where F has no gradient, along the axis x₁ = 0: of F = |x₁| + 2|x₂|, and of shrinking waves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec import OuterParameters
 from spec.exact import Vector
 from verify.checks.measuring.case import Case
 from verify.checks.measuring.runs.outer_runs import Oracle, Recorded, kept, record
-from verify.truth.functions import WeightedAbsolute
+from verify.truth.functions import ShrinkingWaves, WeightedAbsolute
 
 FUNCTION = WeightedAbsolute((1.0, 2.0))
 """On the axis x₁ = 0 it has no gradient and falls by 2 a unit of length."""
@@ -30,10 +30,29 @@ def _silent_at_kinks(z: Vector) -> Vector:
     return np.where(z[..., :1] == 0, 0.0, FUNCTION.gradient(z))
 
 
+WAVES = ShrinkingWaves()
+PLACES = tuple(Fraction(4) + Fraction(k, 24) for k in range(25))
+"""Where answers along the step are looked at."""
+
+
+def clarke_on_waves(z: Vector) -> Vector:
+    """Along the axis of the waves a member of ∂F."""
+    rows = [WAVES.clarke_on_axis(Fraction(y)) for y in np.atleast_2d(z)[:, 1].tolist()]
+    return np.array(rows, dtype=np.float64).reshape(z.shape)
+
+
 def fall_beyond_answers(case: Case) -> Fraction:
-    """F(x_T) - F(x_0) of the step less the mean of ⟨answer(z), Δ⟩ over it, where answers are one and the same."""
-    inner = float(oracle(case)((FROM + TO) / 2) @ (TO - FROM))
-    return Fraction(float(FUNCTION.value(TO)) - float(FUNCTION.value(FROM)) - inner)
+    """F(x_T) - F(x_0) of the step less the mean of ⟨answer(z), Δ⟩ over it, where answers are one and the same.
+
+    Answers from ∂F are those of the waves, which are 0 along the step; any others the silence of F = |x₁| + 2|x₂|.
+    """
+    if case.sense.at_kinks == "any":
+        inner = float(oracle(case)((FROM + TO) / 2) @ (TO - FROM))
+        return Fraction(float(FUNCTION.value(TO)) - float(FUNCTION.value(FROM)) - inner)
+    ends = [WAVES.value(*map(Fraction, end.tolist())) for end in (TO, FROM)]
+    answers = [WAVES.clarke_on_axis(y) for y in PLACES]
+    mean = sum((along for _, along in answers), Fraction(0)) / len(answers)
+    return ends[0] - ends[1] - mean * Fraction(float((TO - FROM)[1]))
 
 
 @dataclass(frozen=True)

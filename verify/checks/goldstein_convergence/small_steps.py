@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from verify.checks.goldstein_convergence.along_a_kink import fall_beyond_answers
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.finite_laws import ZERO, LawOutcome, exactly, mean, mean_square, plus, square
 from verify.checks.measuring.formula_evidence import brought
@@ -142,12 +141,8 @@ def runs(start: Fraction, drawn: Callable[[Fraction], Sequence[LawOutcome]]) -> 
 def in_expectation(case: Case) -> Measurement:
     """F(x_T) less F(x_0) less the sum of expected inner products: run by run as written, in expectation repaired.
 
-    Given the steps before, each expectation is over the point of the segment alone, and the run's own. Where ∇F at a
-    kink is any value, it is 0 on the axis x₁ = 0 of |x₁| + 2|x₂|, along which a step leads from (0, 5) to (0, 4).
+    Given the steps before, each expectation is over the point of the segment alone, and the run's own.
     """
-    if case.as_written and case.sense.at_kinks == "any":
-        off = abs(fall_beyond_answers(case))
-        return Measurement((exactly("F(x_T) - F(x_0) - Σ E⟨∇F(z_t), Δ_t⟩, along a kink", off),))
     start = HALF
     outcomes = runs(start, lambda _: (LawOutcome(HALF, (Fraction(1, 4),)), LawOutcome(HALF, (Fraction(-1, 4),))))
     expected = sum((run.weight * run.inner for run in outcomes), ZERO)
