@@ -88,6 +88,7 @@ class Sense(Frozen):
         domain: Do hypotheses on f and g hold on X times all of R^m, or on a compact set of (x, y)?
         inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
             or those of the lower level alone?
+        batches: Does an iteration of the inner solver take one sample, or batches that grow from iteration to iteration?
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?
         given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
@@ -104,6 +105,7 @@ class Sense(Frozen):
     accuracy: Literal["mean", "sure", "mean-square"] = "mean-square"
     domain: Literal["whole-space", "compact"] = "compact"
     inner_workload: Literal["both", "lower-level"] = "both"
+    batches: Literal["one", "growing"] = "one"
     linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
     noisy_terms: Literal["matrices", "all"] = "matrices"
     given: Literal["named", "all-stages"] = "all-stages"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log, sqrt
+from math import ceil, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,15 @@ SAME_RATE = 0.01
 LONG = tuple(2**k for k in range(9, 16))
 """Steps of the averaged iteration at which its exact law is read, one coordinate at a time."""
 SIGMA = 0.1
+BATCHED = tuple(range(16, 65, 8))
+"""Iterations in growing batches at which their exact law is read."""
 
 
 @check("inner-loop-remark", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=2, sure=1)
 def noisy_steps(case: Case) -> Measurement:
-    """Noisy steps against δ on an unconstrained lower level, over the subject's own iterations."""
+    """Noisy steps against δ on an unconstrained lower level, over the subject's own iterations; growing batches exactly."""
+    if case.sense.batches == "growing":
+        return _in_growing_batches(case)
     return looked_twice(case, lambda at: _steps(at, power=1.0, name="inner_tol"))
 
 
@@ -83,6 +87,24 @@ def _steps(case: Case, *, power: float, name: str) -> Measurement:
     if power == 1.0 or case.as_written:
         return Measurement((rate, held, law.model_copy(update={"role": "support"})), values, note)
     return Measurement((law, slope, held, rate.model_copy(update={"role": "support"})), values, note)
+
+
+def _in_growing_batches(case: Case) -> Measurement:
+    """Iterations and samples by the exact law, the batch of each so large that its noise falls as the error does."""
+    iteration = settled_iteration(case.instance, regular_truth(case.instance), sigma=SIGMA, size=0.5)
+    start, (M, N) = float(np.linalg.norm(iteration.start)), iteration.step()
+    mean, covariance, samples = iteration.start, 0 * N @ N.T, 0
+    taken, drawn = [], []
+    for steps in range(1, BATCHED[-1] + 1):
+        batch = ceil(iteration.radius ** (-2 * steps))
+        mean, covariance, samples = M @ mean, M @ covariance @ M.T + N @ N.T / batch, samples + batch
+        if steps in BATCHED:
+            reached = sqrt(float(mean @ mean + np.trace(covariance)))
+            taken.append(Point(at=reached, measured=steps / log(start / reached)))
+            drawn.append(Point(at=reached, measured=samples / log(start / reached)))
+    rate = fit_rate(taken, quantity="iterations in growing batches to accuracy δ, over log 1/δ", variable="inner_tol")
+    cost = fit_rate(drawn, quantity="their samples, over log 1/δ", variable="inner_tol", role="support")
+    return Measurement((rate, cost), values_at("samples at δ", drawn, ".3g"))
 
 
 def _averaged_rate(iteration: LinearIteration, power: float, name: str) -> RateEvidence:
