@@ -62,7 +62,7 @@ class ShrinkingWaves:
         return share * self._wave(k, y)[0] + (1 - share) * self._wave(k + 1, y)[0]
 
     def gradient(self, x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
-        """∇F where F is differentiable: off the axis, off \|x\| = 2⁻ᵏ, off the waves' ends."""
+        """∇F where F is differentiable: off the axis, off x = ±2⁻ᵏ, off the waves' ends."""
         k, share = self._between(x)
         (coarse, up), (fine, finer_up) = self._wave(k, y), self._wave(k + 1, y)
         across = (coarse - fine) * 2 ** (k + 1) * (1 if x > 0 else -1)
@@ -85,7 +85,7 @@ class ShrinkingWaves:
 
     @staticmethod
     def _between(x: Fraction) -> tuple[int, Fraction]:
-        """k with 2⁻ᵏ⁻¹ <= |x| < 2⁻ᵏ, and how near \|x\| is to 2⁻ᵏ, from 0 to 1."""
+        """k with 2⁻ᵏ⁻¹ <= |x| < 2⁻ᵏ, and how near it is to 2⁻ᵏ, from 0 to 1."""
         k = next(k for k in range(4096) if abs(x) * 2 ** (k + 1) >= 1)
         return k, abs(x) * 2 ** (k + 1) - 1
 

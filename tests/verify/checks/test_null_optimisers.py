@@ -256,9 +256,9 @@ def test_a_regret_that_is_not_earned_by_the_steps_shows_in_its_own_rate():
 
 
 def test_where_the_bias_is_left_out_the_second_moment_exceeds():
-    result = judge("goldstein-convergence/second-moment", ReferenceSubject(), "random-4x6x6")
+    result = judge("goldstein-convergence/second-moment", ReferenceSubject(), "concave-upper")
     assert result.verdict is Verdict.SUPPORTED
-    literal = perform(replace_reading("goldstein-convergence/second-moment", "random-4x6x6"), ReferenceSubject())
+    literal = perform(replace_reading("goldstein-convergence/second-moment", "concave-upper"), ReferenceSubject())
     assert literal.verdict is Verdict.REFUTED
 
 

@@ -37,11 +37,12 @@ def test_every_step_has_a_check(claim):
 
 
 EXPECTED = {
-    ("goldstein-convergence/segment-mean", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
+    ("goldstein-convergence/segment-mean", "absolute-fixed"): ("REFUTED", "SUPPORTED"),
     ("goldstein-convergence/clip", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
     ("goldstein-convergence/expand", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
     ("goldstein-convergence/telescope", "kink"): ("SUPPORTED", "SUPPORTED"),
-    ("goldstein-convergence/second-moment", "rows-nearly-dependent"): ("REFUTED", "SUPPORTED"),
+    ("goldstein-convergence/second-moment", "rows-nearly-dependent"): ("NOT_APPLICABLE", "SUPPORTED"),
+    ("goldstein-convergence/second-moment", "concave-upper"): ("REFUTED", "SUPPORTED"),
     ("goldstein-convergence/noise-term", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
     ("goldstein-convergence/bias-term", "kink"): ("SUPPORTED", "SUPPORTED"),
     ("goldstein-convergence/step-size", "absolute-fixed"): ("SUPPORTED", "SUPPORTED"),
@@ -81,7 +82,6 @@ def test_verdicts_under_both_readings(case, verdicts):
         ("goldstein-convergence/explicit-constants", "absolute-fixed"),
         ("goldstein-convergence/segment-mean", "absolute-fixed"),
         ("goldstein-convergence/membership", "kink"),
-        ("goldstein-convergence/in-expectation", "kink"),
     ],
 )
 def test_an_oracle_that_may_answer_anything_at_a_kink_brings_the_outer_loop_nowhere(claim, instance):
@@ -89,8 +89,8 @@ def test_an_oracle_that_may_answer_anything_at_a_kink_brings_the_outer_loop_nowh
     assert str(judge(claim, "choose:at_kinks=any", instance).verdict) == "REFUTED"
 
 
-@pytest.mark.parametrize(("at_kinks", "fall"), [("clarke", 0), ("any", -2)])
-def test_the_fall_along_a_kink_is_that_of_clarke_s_answers_and_of_no_other_s(at_kinks, fall):
+@pytest.mark.parametrize(("at_kinks", "fall"), [("clarke", 1), ("any", -2)])
+def test_the_fall_along_a_kink_is_not_that_of_the_answers(at_kinks, fall):
     case = SimpleNamespace(sense=SimpleNamespace(at_kinks=at_kinks))
     assert along_a_kink.fall_beyond_answers(case) == fall
 
