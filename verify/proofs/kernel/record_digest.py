@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "fce9652d85d4d8086cae1c62d3e0361046a13c05eb3ddbec51ddfd09684ab936"
+DIGEST = "68eeeb7d38e8e9e14a0ae5a2d46906f3fc4efb53dc775175e1a53fbcef6017bc"
