@@ -89,6 +89,7 @@ class Sense(Frozen):
         inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
             or those of the lower level alone?
         batches: Does an iteration of the inner solver take one sample, or batches that grow from iteration to iteration?
+        objective: Is the objective of SVRG an expectation, known through noisy gradients, or a finite sum?
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?
         given: Is a variance "given x, lam_hat and y_hat" taken given these stages alone, or given y*_hat as well?
@@ -106,6 +107,7 @@ class Sense(Frozen):
     domain: Literal["whole-space", "compact"] = "compact"
     inner_workload: Literal["both", "lower-level"] = "both"
     batches: Literal["one", "growing"] = "one"
+    objective: Literal["expectation", "finite-sum"] = "finite-sum"
     linear_algebra: Literal["conjugate-gradients", "free-block", "full-cholesky", "full-system"] = "free-block"
     noisy_terms: Literal["matrices", "all"] = "matrices"
     given: Literal["named", "all-stages"] = "all-stages"

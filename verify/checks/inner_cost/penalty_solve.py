@@ -51,11 +51,11 @@ def condition_number(case: Case) -> Measurement:
 
 @check("inner-cost/svrg", instances=("two-of-three", "toy1", "interior"), needs=("penalty_runs",), decisions=1)
 def svrg(case: Case) -> Measurement:
-    """Gradient samples against δ: SVRG with estimated anchors as written, on one finite sum repaired."""
+    """Gradient samples against δ: SVRG with estimated anchors on an expectation, or on one finite sum."""
     truth = regular_truth(case.instance)
     geometry, call = at_truth(case, truth, SVRG_ALPHA)
     given = replace(call, rho=geometry.rho)
-    if case.as_written:
+    if case.sense.objective == "expectation":
         rate = _on_expectation(case, given, geometry)
         note = "An anchor gradient estimated from N samples is wrong by σ/√N, and so is the point it leads to."
     else:
