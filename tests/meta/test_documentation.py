@@ -89,7 +89,8 @@ def test_the_readings_document_lists_every_choice() -> None:
 
 
 WORDS = ("eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-         "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three")  # fmt: skip
+         "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three",
+         "twenty-four")  # fmt: skip
 
 
 def test_the_counts_of_the_documents_are_those_of_the_data() -> None:
