@@ -114,9 +114,10 @@ class CallPoint:
 
     def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
         """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
-        if formula not in self.table:
-            self.table[formula] = term_value(formula, Names(self, more or {}))
-        return self.table[formula]
+        table = self.table
+        if formula not in table:
+            table[formula] = term_value(formula, Names(self, more or {}))
+        return table[formula]
 
     def at(self, y: Vector) -> CallPoint:
         """The same evaluated at another y."""

@@ -59,13 +59,17 @@ _WEIGHED = {"Aᵀ": 1.0, "Bᵀ": 1.0, "A": 0.0, "B": 0.0} | {
 
 
 def _product(space: Space, kind: str, matrix: str, vector: str, weight: str | None = None) -> Made:
+    of_vector = TERMS[kind][vector].formula
+    of_weight = TERMS["weights"][weight].formula if weight else ""
+    of_matrix = TERMS["matrix"][matrix].formula if matrix else ""
+
     def made(c: CallPoint) -> Vector | None:
         size = len(c.x) if space == "x" else len(c.y)
-        values = c.value(TERMS[kind][vector].formula)
-        if weight:
-            values = c.value(TERMS["weights"][weight].formula) * values
-        if matrix:
-            M = c.value(TERMS["matrix"][matrix].formula)
+        values = c.value(of_vector)
+        if of_weight:
+            values = c.value(of_weight) * values
+        if of_matrix:
+            M = c.value(of_matrix)
             if M.shape != (size, len(values)):
                 return None
             values = M @ values
