@@ -11,7 +11,7 @@ from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.findings import drawn_problems, user_lists
 from verify.report.findings.assumed_laws import beside
-from verify.report.findings.hypothesis_ledger import ledgers
+from verify.report.findings.hypothesis_ledger import Hypothesis, ledgers
 from verify.report.findings.judged_assertions import judged_assertions
 from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.findings.proof_breaks import proof_breaks
@@ -137,13 +137,19 @@ def _table(entries: Sequence[StatementOutline], whole: Collection[str]) -> list[
 
 def _hypotheses(report: ReportData, claims: Mapping[str, Claim] | None) -> list[str]:
     rows = [
-        f"| `{ledger.claim}` | {escape(hypothesis.premise.words())} | {'yes' if hypothesis.listed else '**no**'} "
-        f"| {hypothesis.words} |"
+        f"| `{ledger.claim}` | {escape(hypothesis.premise.words())} | {_listed_as(hypothesis)} | {hypothesis.words} |"
         for ledger in ledgers(report.summary, claims)
         for hypothesis in ledger.judged
     ]
     head = ["| Claim | Hypothesis | Listed by the paper | Needed |", "|---|---|---|---|"]
     return [*head, *rows] if rows else []
+
+
+def _listed_as(hypothesis: Hypothesis) -> str:
+    """Whether the paper lists it: what only the repaired text has in bold, what is granted with the reason."""
+    if hypothesis.granted:
+        return f"{hypothesis.standing}: {escape(hypothesis.granted)}"
+    return hypothesis.standing if hypothesis.listed else f"**{hypothesis.standing}**"
 
 
 def _reading_sets(arranged: Outline) -> list[str]:

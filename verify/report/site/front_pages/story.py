@@ -9,6 +9,7 @@ from verify.report.findings.outline import StatementOutline
 from verify.report.findings.proven import proven_in
 from verify.report.model import NAMED
 from verify.report.prose import standing
+from verify.report.site.causes.added_hypotheses import LEADS
 from verify.report.site.causes.failure_causes import Cause, causes
 from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
 from verify.report.site.front_pages.answer import answer, tallied
@@ -33,7 +34,7 @@ def pages(site: SiteFrame) -> list[Page]:
     body = drawn(
         "story.html.j2", here, answer=told, causes=shown, rows=finding_rows(here, shown), holding=_holding(here),
         toy=_toy(here), proven=proven_in(here.outline), spark=_spark, counts=here.outline.counts,
-        asked=_asked(here) if told.scope else [],
+        asked=_asked(here) if told.scope else [], leads=LEADS,
         tallied=tallied(here), record=standing(here.report), beside=_beside(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.sentences)])

@@ -12,10 +12,11 @@ from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.findings.reading_sets import LiteralReading, ReadingSet
 from verify.report.report_files import Report
-from verify.report.site.causes.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
+from verify.report.site.causes.added_hypotheses import LEADS, RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.causes.failure_causes import causes
 from verify.report.site.frame import SiteFrame
 from verify.report.site.front_pages.answer import _kindest, answer, asked, numeral, tallied
+from verify.report.site.front_pages.story import pages
 from verify.verdict import Verdict
 
 
@@ -157,8 +158,19 @@ def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_neede
     told = {str(one.asks): (one.asking.striptags(), one.is_needed) for one in found.others}
     assert told["The second derivatives of f and g are Lipschitz continuous near (x, y*(x))"] == ("bias-bound/T3", True)
     assert told["Rows that an error of the pair switches on together are linearly independent"][1] is False
-    assert [one.is_needed for one in found.others] == sorted((one.is_needed for one in found.others), reverse=True)
+    assert [one.lead for one in found.others] == sorted((one.lead for one in found.others), key=LEADS.index)
     assert not {one.premise for one in found.added} & {"independent-rows", "lipschitz-hessian"}
+
+
+def test_what_a_step_is_granted_stands_by_itself_on_the_front_page() -> None:
+    limit = "sfo-complexity/noise-free-limit"
+    added = [*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)]
+    site = SiteFrame.of(report([*both(limit, HELD, -5.0), *added]))
+    others = {str(one.asks): one for one in answer(site, ()).others}
+    granted = others["Some rows are active and keep their weight, but fewer than y has components"]
+    assert (granted.asking.striptags(), granted.lead) == (limit, LEADS[-1])
+    assert [one for one in others.values() if one.lead == LEADS[-1]] == [granted]
+    assert f"<li><b>{LEADS[-1]}</b>" in pages(site)[0].body
 
 
 def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
