@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.report import wording
+from verify.report.findings.counted_statements import TITLES, counted_statements
 from verify.report.findings.hypothesis_ledger import Need, needs
 from verify.report.findings.reading_sets import ReadingSet, reading_set
 from verify.report.model import NAMED, ReportData, Result
@@ -162,8 +163,9 @@ class StatementOutline:
     @property
     def refutations(self) -> str:
         """How many of its steps fell: ``3 refuted as written, 1 repaired``; empty if none did."""
-        counts = {reading: len(self.fallen(reading)) for reading in NAMED}
-        parts = [f"{count} {wording.reading_title(reading).lower()}" for reading, count in counts.items() if count]
+        fallen = [step.named[reading] for reading in NAMED for step in self.fallen(reading)]
+        counts = counted_statements((one.statement, one.reading, one.shown) for one in fallen)
+        parts = [f"{sum(count.values())} {TITLES[group].lower()}" for group, count in counts.items()]
         return f"refuted: {', '.join(parts)}" if parts else ""
 
 
@@ -173,11 +175,9 @@ class Outline:
 
     claims: tuple[StatementOutline, ...]
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By named reading: how many statements have each status."""
+    """As :func:`counted_statements` splits them: how many statements have each status."""
     unchecked: int = 0
     instances: int = 0
-    unsaid: Mapping[str, int] = field(default_factory=dict)
-    """As ``counts``, of the literal reading of statements that the text does not make."""
     left_open: int = 0
     outside: int = 0
     """How often the paper's experiment, as written, falls outside an assumption."""
@@ -245,20 +245,14 @@ def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline
 
 def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
     every = Outline(claims).statements
-    counts = {
-        reading: Counter(
-            entry.named[reading].shown for entry in every if reading in entry.named and entry.named[reading].counts
-        )
-        for reading in NAMED
-    }
+    outcomes = [entry.named[reading] for reading in NAMED for entry in every if reading in entry.named]
     written = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
     placed = [entry for entry in written if wording.asks_of_experiment(entry.statement)]
     return Outline(
         claims,
-        {reading: count for reading, count in counts.items() if count},
+        counted_statements((one.statement, one.reading, one.shown) for one in outcomes),
         sum(entry.unchecked for entry in every),
         len({result.instance for result in report.results}),
-        Counter(entry.status for entry in written if not entry.said),
         sum(bool(entry.left_open) for entry in every),
         sum(entry.status == "REFUTED" for entry in placed),
     )
