@@ -141,6 +141,13 @@ def remarks(entry: StatementOutline) -> list[str]:
             steps = wording.listing(step.id.partition("/")[2] for step in fallen)
             part = "which is no part of it, does" if len(fallen) == 1 else "which are no part of it, do"
             notes.append(f"{outcome.title}, the statement holds although {steps}, {part} not.")
+        if outcome.by_itself:
+            told = wording.tally(str(Verdict.SUPPORTED), outcome.instances)
+            title = next((f" (“{step.title}”)" for step in entry.steps if step.id == outcome.part), "")
+            step = outcome.part.partition("/")[2]
+            notes.append(
+                f"{outcome.title}, it falls with {step}{title}, a part of it; its own check refutes nothing: {told}."
+            )
     alone = {isolated.status for isolated in entry.isolated}
     if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:
         choices = wording.listing(isolated.choice for isolated in entry.isolated)

@@ -35,6 +35,8 @@ class ReadingOutline:
     statement: Statement | None = None
     literal: ReadingSet | None = None
     """Of the text as written, where its words allow several readings."""
+    part: str = ""
+    """The part that a claim falls with while its own check refutes nothing."""
 
     @property
     def anchor(self) -> str:
@@ -48,6 +50,9 @@ class ReadingOutline:
     def word(self) -> str:
         """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
         word = wording.told(self.status, self.statement, self.reading)
+        if self.part and not self.is_mixed:
+            named = f"{word} by its part {self.part.partition('/')[2]}"
+            return f"{named}, {self.by_itself}" if self.by_itself else named
         if self.literal is None or self.literal.parts:
             return word
         judged = [one for one in self.literal.literal if not one.is_unjudged]
@@ -65,6 +70,13 @@ class ReadingOutline:
         ) + left
 
     @property
+    def by_itself(self) -> str:
+        """Of a claim that falls with a part alone, what its own check says; empty where it has none, or of others."""
+        if not (self.part and self.instances):
+            return ""
+        return "holds by its own check" if self.instances.get(Verdict.SUPPORTED) else "not by its own check"
+
+    @property
     def is_mixed(self) -> bool:
         """Whether it holds under some literal readings and not under all that are judged."""
         literal = self.literal
@@ -77,9 +89,9 @@ class ReadingOutline:
 
     @property
     def is_told(self) -> bool:
-        """Whether its word says more than its status does: where it holds in part, or cannot be met in part."""
+        """Whether its word says more than its status does: where it holds, falls or cannot be met in part."""
         barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
-        return self.is_mixed or not self.counts or (barred and self.status != Verdict.VACUOUS)
+        return self.is_mixed or bool(self.part) or not self.counts or (barred and self.status != Verdict.VACUOUS)
 
     @property
     def counts(self) -> bool:
@@ -306,7 +318,10 @@ def _reading(
     counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
     sentence = row.sentence if row else ""
     smallest, reproduce = (row.smallest, row.reproduce) if row else (None, "")
-    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement)
+    return ReadingOutline(
+        full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement,
+        part=row.fallen_part if row else "",
+    )  # fmt: skip
 
 
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:

@@ -183,7 +183,12 @@ class AnnotatedPaper:
 
     @property
     def answer(self) -> list[str]:
-        """What the page comes to, in sentences; the last says how assertions, statements and results hang together."""
+        """What the page comes to, in sentences."""
+        return list(answer(self.judged))
+
+    @property
+    def counts(self) -> list[str]:
+        """How assertions, statements and results hang together, and how the statements came out."""
         judging = {judge.id for one in self.judged.assertions.values() for judge in one.judges}
         beside = sum(entry.id not in judging for entry in self.site.outline.statements)
         results = wording.counted(len(self.site.report.results), "result")
@@ -192,7 +197,7 @@ class AnnotatedPaper:
             f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements, one of which may judge "
             f"several{more}; these were asked, each under its readings and on its problems, in {results}."
         )
-        return [*answer(self.judged), hang, prose.tallied(self.site.outline)]
+        return [hang, prose.tallied(self.site.outline)]
 
     @property
     def reaches(self) -> str:
