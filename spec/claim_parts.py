@@ -113,6 +113,8 @@ class Premise(Frozen):
         no_formula: Why it has none; a check spends it, or evaluates it.
         taken_from: Ids of the statements whose conclusion it is, where the text takes it from there and does not
             suppose it. Each is among what its statement rests on.
+        granted: Why the authors are granted it though their text does not list it: so that what is asked has a sense,
+            or is asked where its step is used; empty where the text lists it.
         choice: The choice that tells its two formulas apart, where it is one: then the value chosen decides which is
             asked, not the text's name.
         under: ``FIELD=VALUE`` where it is a hypothesis under one literal value of a choice only; its formula decides.
@@ -127,6 +129,7 @@ class Premise(Frozen):
     formula: str | dict[ReadingName, str] = ""
     no_formula: str = ""
     taken_from: tuple[str, ...] = ()
+    granted: str = ""
     choice: str = ""
     under: str = ""
     latex: str = ""
@@ -155,9 +158,17 @@ class Premise(Frozen):
             raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
         if self.under and not (chosen_by(self.under) and self.formula):
             raise InvalidInputError("under", "must come with a formula", self.under)
+        if self.granted and ("as-written" not in self.readings or self.taken_from):
+            rule = "must be of a premise that the text as written is asked with and does not take from a lemma"
+            raise InvalidInputError(f"{self.id}.granted", rule, self.granted)
         for reading in self.readings:
             self.predicate(reading)
         return self
+
+    @property
+    def listed(self) -> bool:
+        """Whether the paper's text asks for it: not where only the repaired one does, nor where it is granted."""
+        return "as-written" in self.readings and not self.granted
 
     def words(self, reading: ReadingName | None = None) -> str:
         """What must hold under a reading, or of all readings in one sentence."""

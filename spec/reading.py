@@ -88,7 +88,7 @@ class Sense(Frozen):
         domain: Do hypotheses on f and g hold on X times all of R^m, or on a compact set of (x, y)?
         inner_workload: Does the work of the inner loops count the solves of the lower level and of the penalty problem,
             or those of the lower level alone?
-        batches: Does an iteration of the inner solver take one sample, or batches that grow from iteration to iteration?
+        batches: Does an iteration of the inner solver take one sample, or a batch that grows from one to the next?
         objective: Is the objective of SVRG an expectation, known through noisy gradients, or a finite sum?
         linear_algebra: How do the compared methods solve the linear system of their implicit gradients?
         noisy_terms: Is the experiments' noise on the terms with drawn matrices, or on xᵀy too?

@@ -263,6 +263,25 @@ def test_a_premise_has_a_formula_or_says_why_not_or_where_it_is_taken_from(
         Claim.model_validate(data)
 
 
+def test_a_hypothesis_is_listed_everywhere_or_nowhere() -> None:
+    """One that the text lists in one place cannot be one that the repaired text adds, or that is granted, elsewhere."""
+    listed: dict[str, set[bool]] = {}
+    for statement in STATEMENTS.values():
+        for premise in statement.premises:
+            listed.setdefault(premise.id, set()).add(premise.listed)
+    assert [name for name, both in listed.items() if len(both) > 1] == []
+    assert listed["strict-complementarity"] == listed["some-row-active"] == listed["no-row-active"] == {False}
+    assert listed["licq"] == listed["dual-accuracy"] == listed["alpha-range"] == {True}
+
+
+@pytest.mark.parametrize("premise", ["feasible", "gradient-bound"])
+def test_what_only_the_repaired_text_has_or_a_lemma_gives_is_not_granted(premise: str) -> None:
+    data = tomllib.loads(source("solution-error"))
+    next(one for one in data["premises"] if one["id"] == premise)["granted"] = "so that it is asked"
+    with pytest.raises(ValueError, match=f"{premise}.granted: must be of a premise that the text as written is asked"):
+        Claim.model_validate(data)
+
+
 def test_an_unknown_choice_is_refused() -> None:
     data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
     with pytest.raises(ValueError, match="must be one of dual_term"):

@@ -14,7 +14,7 @@ from verify.checks.measuring.case import Profile, checks
 from verify.evidence.rates.orders import claimed_order
 from verify.report.model import NAMED, Result
 from verify.report.rows.summary_row import Claimed, SmallestCounterexample, SummaryRow
-from verify.report.wording import FAULT, status_of
+from verify.report.wording import FAULT, status_of, tally
 from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
 from verify.verdict import Verdict, not_refuted_by, rolled_up
@@ -150,11 +150,16 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     status: Any = verdict or FAULT
     deciding = next(result for result in weighed if result.verdict == verdict)
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
-    return SummaryRow(
+    row = SummaryRow(
         claim=full_id, reading=reading, status=status, sentence=sentence, deciding=deciding.instance,
         instances=dict(Counter(map(status_of, own))), reproduce=deciding.reproduce, decided_by=deciding.claim,
         **{name: getattr(deciding, name) for name in DECIDING},
     )  # fmt: skip
+    if not (row.fallen_part and own):
+        return row
+    # What fails is the part's assertion and not the statement's own: the row says so.
+    told = tally(str(Verdict.SUPPORTED), row.instances)
+    return row.model_copy(update={"sentence": f"{sentence} Its own check refutes nothing: {told}."})
 
 
 def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Any]:

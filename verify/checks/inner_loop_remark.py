@@ -37,7 +37,7 @@ BATCHED = tuple(range(16, 65, 8))
 
 @check("inner-loop-remark", instances=UNCONSTRAINED, needs=("lower_level_runs",), decisions=2, sure=1)
 def noisy_steps(case: Case) -> Measurement:
-    """Noisy steps against δ on an unconstrained lower level, over the subject's own iterations; growing batches exactly."""
+    """Noisy steps against δ on an unconstrained lower level, by the subject's iterations; growing batches exactly."""
     if case.sense.batches == "growing":
         return _in_growing_batches(case)
     return looked_twice(case, lambda at: _steps(at, power=1.0, name="inner_tol"))

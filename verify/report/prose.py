@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from spec.reading import KEEPING
 from verify.report import wording
 from verify.report.findings import user_lists
+from verify.report.findings.counted_statements import GRANTED, REPAIRED, UNSAID, WRITTEN
 from verify.report.findings.drawn_problems import sentences
 from verify.report.findings.outline import Outline, StatementOutline
-from verify.report.model import ReportData
+from verify.report.model import NAMED, ReportData
+from verify.report.signs import MIXED
+from verify.verdict import Verdict
 
 
 def title(report: ReportData) -> str:
@@ -43,8 +46,8 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         lines += ["That none holds is a finding."] if report.nothing_holds else []
     lines += [
         f"Read as {reading.removeprefix('as-')}, {_counts(counts)}."
-        for reading, counts in arranged.counts.items()
-        if any(map(wording.STATUSES.get, counts))
+        for reading in NAMED
+        if any(map(wording.STATUSES.get, counts := arranged.counts.get(reading, {})))
     ]
     beside = [row for row in report.summary if row.reading.startswith(("choose:", KEEPING))]
     if not arranged.counts:
@@ -53,8 +56,11 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         lines.append(
             f"{_capital(wording.counted(mixed, 'more holds', 'more hold'))} under some of the literal readings."
         )
-    if arranged.unsaid:
-        lines.append(f"Of statements that the text does not make, {_counts(arranged.unsaid, wording.PLAIN)}.")
+    lines += [
+        f"Of statements that the text {does}, {outcomes(arranged.counts[group], group)}."
+        for group, does in ((GRANTED, "takes for granted"), (UNSAID, "does not make"))
+        if group in arranged.counts
+    ]
     if arranged.outside:
         places = wording.counted(arranged.outside, "place")
         lines.append(f"In {places} the paper's own experiment falls outside what is assumed.")
@@ -93,6 +99,38 @@ def standing(report: ReportData) -> list[str]:
     return lines
 
 
+TALLIED = (
+    (WRITTEN, "as written"), (GRANTED, "of those that it takes for granted"),
+    (UNSAID, "of those that no sentence of it makes"), (REPAIRED, "repaired, all of them asked together"),
+)  # fmt: skip
+"""How each count of statements is introduced in a sentence."""
+
+
+def tallied(arranged: Outline) -> str:
+    """How all statements came out, in a sentence: those that the text says, those it takes for granted, and so on."""
+    parts = [
+        f"{lead}, {outcomes(arranged.counts[group], group)}" for group, lead in TALLIED if group in arranged.counts
+    ]
+    return (
+        f"Of the statements that the text says, claims and proof steps together: {'; '.join(parts)}." if parts else ""
+    )
+
+
+def outcomes(counts: Mapping[str, int], group: str) -> str:
+    """``3 are refuted, 1 stays undecided and 2 hold``, the worst first; what the text does not make only fails."""
+    fails = ("fails", "fail") if group == UNSAID else ("is refuted", "are refuted")
+    words = ((Verdict.REFUTED, *fails),
+             (MIXED, "holds in some readings of its words", "hold in some readings of their words"),
+             (Verdict.VACUOUS, "says nothing", "say nothing"),
+             (Verdict.INCONCLUSIVE, "stays undecided", "stay undecided"),
+             (wording.FAULT, "ended in a fault", "ended in a fault"),
+             (Verdict.NOT_APPLICABLE, "does not apply", "do not apply"),
+             (Verdict.SUPPORTED, "holds", "hold"))  # fmt: skip
+    return wording.listing(
+        f"{counts[status]} {one if counts[status] == 1 else many}" for status, one, many in words if counts.get(status)
+    )
+
+
 def remarks(entry: StatementOutline) -> list[str]:
     """What must be said of a claim besides its verdicts: where they and those of its steps point apart."""
     notes = []
@@ -103,6 +141,13 @@ def remarks(entry: StatementOutline) -> list[str]:
             steps = wording.listing(step.id.partition("/")[2] for step in fallen)
             part = "which is no part of it, does" if len(fallen) == 1 else "which are no part of it, do"
             notes.append(f"{outcome.title}, the statement holds although {steps}, {part} not.")
+        if outcome.by_itself:
+            told = wording.tally(str(Verdict.SUPPORTED), outcome.instances)
+            title = next((f" (“{step.title}”)" for step in entry.steps if step.id == outcome.part), "")
+            step = outcome.part.partition("/")[2]
+            notes.append(
+                f"{outcome.title}, it falls with {step}{title}, a part of it; its own check refutes nothing: {told}."
+            )
     alone = {isolated.status for isolated in entry.isolated}
     if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:
         choices = wording.listing(isolated.choice for isolated in entry.isolated)
@@ -112,23 +157,14 @@ def remarks(entry: StatementOutline) -> list[str]:
     return notes
 
 
-def _counts(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
+def _counts(counts: Mapping[str, int]) -> str:
     known = [(name, counts[name]) for name in wording.STATUSES if counts.get(name)]
-    if words:
-        return wording.listing(
-            f"{count} {_plural(words.get(name, wording.word(name)), count)}" for name, count in known
-        )
     parts = [f"{count} {'ended in a fault' if name == wording.FAULT else wording.word(name)}" for name, count in known]
     first, count = known[0]
     verb = "" if first == wording.FAULT else "is " if count == 1 else "are "
     noun = "statement" if count == 1 else "statements"
     parts[0] = f"{count} {noun} {verb}{parts[0].split(' ', 1)[1]}"
     return wording.listing(parts)
-
-
-def _plural(verb: str, count: int) -> str:
-    """``holds`` and ``fails`` of several."""
-    return verb.removesuffix("s") if count > 1 and verb in wording.PLAIN.values() else verb
 
 
 def _capital(text: str) -> str:

@@ -49,8 +49,8 @@ class WeightedAbsolute:
 class ShrinkingWaves:
     r"""F(x, y) = 2⁻ᵏ w(2ᵏ y) at \|x\| = 2⁻ᵏ, linear in \|x\| between, w a triangle wave of slopes 1 and -1.
 
-    Its slopes are at most 3 in x and 1 in y; it is 0 on the axis x = 0, beside which its slope in y is 1 and -1 however near: ∂F
-    holds slopes along the axis that F does not have. After Daniilidis and Drusvyatskiy, "Pathological subgradient
+    Its slopes are at most 3 in x and 1 in y; it is 0 on the axis x = 0, and its slope in y 1 and -1 however near: ∂F
+    holds slopes along the axis that F does not have. See Daniilidis and Drusvyatskiy, "Pathological subgradient
     dynamics", SIAM J. Optim. 30 (2020): of a Lipschitz function nothing better can be said. Exact, 0 < \|x\| < 1.
     """
 
@@ -85,7 +85,7 @@ class ShrinkingWaves:
 
     @staticmethod
     def _between(x: Fraction) -> tuple[int, Fraction]:
-        """k with 2⁻ᵏ⁻¹ <= |x| < 2⁻ᵏ, and how near it is to 2⁻ᵏ, from 0 to 1."""
+        """The k with 2⁻ᵏ⁻¹ <= |x| < 2⁻ᵏ, and how near it is to 2⁻ᵏ, from 0 to 1."""
         k = next(k for k in range(4096) if abs(x) * 2 ** (k + 1) >= 1)
         return k, abs(x) * 2 ** (k + 1) - 1
 

@@ -168,6 +168,7 @@ def test_claims_lists_all_and_explains_each(capsys):
             code, out, _ = run(capsys, "claims", full_id)
             assert code == 0
             assert statement.title.split()[0] in out
+            assert out.count("not in the text, granted: ") == sum(bool(one.granted) for one in statement.premises)
     _, out, _ = run(capsys, "claims", "bias-bound/T1", "--json")
     assert json.loads(out)["full_id"] == "bias-bound/T1"
 

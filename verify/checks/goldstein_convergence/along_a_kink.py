@@ -1,4 +1,4 @@
-"""What an oracle may answer where F has no gradient, along the axis x₁ = 0: of F = |x₁| + 2|x₂|, and of shrinking waves."""
+"""What an oracle may answer where F has no gradient, along x₁ = 0: of F = |x₁| + 2|x₂|, and of shrinking waves."""
 
 from __future__ import annotations
 

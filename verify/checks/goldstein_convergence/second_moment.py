@@ -59,7 +59,7 @@ SIGNS = Fraction(1, 40)
 def second_moment_of_answers(case: Case) -> Measurement:
     """Mean squared answer of the subject's Algorithm 1 along its own runs, where the bias lies along the gradient.
 
-    As written only where F is Lipschitz on all of R^n; repaired against the gradient's length along the run, which is less.
+    As written only where F is Lipschitz on all of R^n; repaired against the gradient's length along the run, no more.
     """
     case = replace(case, instance=_between_rows(case.instance))
     truth = regular_truth(case.instance)
@@ -89,19 +89,19 @@ def second_moment_of_answers(case: Case) -> Measurement:
     own_end = _own_mean(case, shown.z[-1])
     own_slack = abs(float(own_end @ own_end) - float(own @ own))
     exact = SquareBound("E‖g‖² along runs, against ‖E g‖² + V", case.share, law=_law(own, V), wanted=SEEN)
-    bound = L**2 + V if case.as_written else (L + beta) ** 2 + V
-    name = "E‖g‖² along runs, against L_F² + V" if case.as_written else "E‖g‖² along runs, against (‖∇F‖ + β)² + V"
+    slope, right = ("L_F", "L_F²") if case.as_written else ("‖∇F‖", "(‖∇F‖ + β)²")
+    bound, name = (L if case.as_written else L + beta) ** 2 + V, f"E‖g‖² along runs, against {right} + V"
     within = SquareBound(name, case.share, law=_law(mean, V), relation="<=", predicted=bound, wanted=SEEN)
     estimates = [(item.run(sampler()), moves) for item, moves in ((within, slack), (exact, own_slack))]
     widened = [item.model_copy(update={"tolerance": item.tolerance + moves}) for item, moves in estimates]
     values: dict[str, float | str] = {
-        "E‖g‖²": estimates[0][0].measured, "bound": bound, "β": beta, "L_F" if case.as_written else "‖∇F(x)‖": L, "V": V,
+        "E‖g‖²": estimates[0][0].measured, "bound": bound, "β": beta, slope: L, "V": V,
     }  # fmt: skip
     return Measurement((*widened, shown.followed), values)
 
 
 def _between_rows(instance: Instance) -> Instance:
-    """Of one y with one row that does not move, a second one on its other side, and x near the end; else as it is."""
+    """Of one y with one row that does not move, a second one on its other side, x near the end; else as it is."""
     a = quadratic_of(instance.problem).arrays
     if a.B.shape != (1, 1) or a.A.any():
         return instance

@@ -181,7 +181,7 @@ def segment_mean(case: Case) -> Measurement:
 
 
 def _along_a_kink(case: Case) -> Measurement:
-    """On the axis x₁ = 0 an oracle may answer 0: F = |x₁| + 2|x₂| falls by 2 a unit of length, the mean of its answers is 0.
+    """On the axis x₁ = 0 an oracle may answer 0: F = |x₁| + 2|x₂| falls by 2 a unit of length, its answers are 0.
 
     Where it answers from Clarke's subdifferential, F = the waves, which do not change along the axis: its answers do.
     """
@@ -190,7 +190,7 @@ def _along_a_kink(case: Case) -> Measurement:
         recorded = record(case, along_a_kink.clarke_on_waves, along_a_kink.FROM, SCHEDULE)
         quantity = "F(0,4) - F(0,5) less the mean of ⟨g(z), (0,-1)⟩, g(z) from ∂F(z)"
         compared = compare(quantity, off, "==", 0.0, rung="certified")
-        note = "F is Lipschitz and 0 on the axis; beside it are waves of slope ±1, however near, so ∂F holds (0, 1) there."
+        note = "F is Lipschitz and 0 on the axis; however near beside it are waves of slope ±1: ∂F holds (0, 1) there."
         return Measurement((compared, recorded.followed), {"g on the axis": "(0, 1)"}, note)
     run = case.stages.optimise(along_a_kink.oracle(case), along_a_kink.FROM, SCHEDULE, case.rng)
     stuck = float(along_a_kink.FUNCTION.distance(run.x_out, SCHEDULE.goldstein_radius))

@@ -114,6 +114,8 @@ def _explain(full_id: str, statement: Statement) -> None:
                 line(f"    decided as{'' if len(formulas) == 1 else f' ({name})'}: {formula_text}")
             if premise.taken_from:
                 line(f"    taken from: {', '.join(premise.taken_from)}")
+            if premise.granted:
+                line(f"    not in the text, granted: {premise.granted}")
             if premise.no_formula:
                 line(f"    no formula: {premise.no_formula}")
     if statement.no_formula:

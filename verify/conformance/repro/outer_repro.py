@@ -183,7 +183,9 @@ def _law(wrong: outer.LoopComparison) -> list[str]:
 
 
 def _surprise(compared: str, part: str) -> list[str]:
-    return [line.format(compared=compared, part=part) if "{part" in line else line for line in _SURPRISE] + in_interval()
+    return [
+        line.format(compared=compared, part=part) if "{part" in line else line for line in _SURPRISE
+    ] + in_interval()
 
 
 def _shortest_run(

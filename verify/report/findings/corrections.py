@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spec.claims import Assertion, Claim, ReadingName, Statement, load_claims
 from spec.errors import InvalidInputError
 from verify.evidence.model import weakest
 from verify.report import wording
-from verify.report.findings.outline import outline
-from verify.report.findings.reading_sets import ReadingSet
+from verify.report.findings.counted_statements import GRANTED, WRITTEN, group_of
+from verify.report.findings.outline import StatementOutline, outline
 from verify.report.findings.repairs import FAILS
 from verify.report.model import ReportData, Result
 from verify.verdict import Verdict, rolled_up
@@ -47,6 +47,8 @@ class Corrected:
 
     ``as_its_words_allow`` says under which literal readings it holds, and ``repaired_by`` what repairs it; both are
     empty where its readings were not run, or where its words leave no choice, or nothing is to be repaired.
+    ``granted`` is whether the text takes it for granted and does not say it, ``holds_in_some`` whether it holds under
+    some of its literal readings as it is.
     """
 
     id: str
@@ -57,6 +59,8 @@ class Corrected:
     repaired: Side
     as_its_words_allow: str = ""
     repaired_by: str = ""
+    granted: bool = False
+    holds_in_some: bool = False
 
     @property
     def established(self) -> bool:
@@ -84,7 +88,8 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
     """What a report of the reference says of every repaired text.
 
     Args:
-        report: Verdicts are decided over its results, not taken from its summary.
+        report: Verdicts are decided over its results, not taken from its summary, but that a literal reading is left
+            undecided there.
         labels: Lines of the source's labels.
 
     Raises:
@@ -97,12 +102,14 @@ def corrections_in(report: ReportData, labels: Mapping[str, int] | None = None) 
         results.setdefault((result.claim, result.reading), []).append(result)
     run = f"{report.subject}, profile {report.profile}, seed {report.seed}"
     cut = "" if report.complete else "; the run did not end"
-    sets = {entry.id: entry.literal for entry in outline(report).statements if entry.literal is not None}
-    return ReportedCorrections(tuple(_statements(results, labels or {}, sets)), run + cut)
+    entries = {entry.id: entry for entry in outline(report).statements}
+    return ReportedCorrections(tuple(_statements(results, labels or {}, entries)), run + cut)
 
 
 def _statements(
-    results: Mapping[tuple[str, str], Sequence[Result]], labels: Mapping[str, int], sets: Mapping[str, ReadingSet]
+    results: Mapping[tuple[str, str], Sequence[Result]],
+    labels: Mapping[str, int],
+    entries: Mapping[str, StatementOutline],
 ) -> Iterator[Corrected]:
     for claim in load_claims().values():
         for full_id, statement in claim.statements():
@@ -113,11 +120,17 @@ def _statements(
             for reading in ("as-written", "repaired"):
                 parts = [full_id, *(claim.parts(reading) if statement is claim else ())]
                 sides[reading] = _side(statement, reading, parts, results)
-            reading_set = sets.get(full_id)
+            written = entries[full_id].named.get(WRITTEN) if full_id in entries else None
+            reading_set = entries[full_id].literal if full_id in entries else None
+            undecided = written is not None and written.status == Verdict.INCONCLUSIVE and reading_set is not None
+            if written is not None and undecided and sides[WRITTEN].verdict in FAILS:
+                # All its readings were asked, and under one of them it does not fail.
+                sides[WRITTEN] = replace(sides[WRITTEN], verdict=written.status, sentence=written.sentence)
             words = reading_set.said if reading_set is not None and statement.open_choices else ""
             yield Corrected(
                 full_id, statement.title, _place(claim, statement), labels.get(claim.label), sides["as-written"],
                 sides["repaired"], words, reading_set.repaired_by if reading_set else "",
+                group_of(statement, WRITTEN) == GRANTED, written is not None and written.is_mixed,
             )  # fmt: skip
 
 
@@ -165,7 +178,9 @@ def corrections_markdown(reported: ReportedCorrections) -> str:
         "# Corrected statements",
         "",
         f"{len(reported.established)} of {len(reported.statements)} statements with a repaired text: the literal one "
-        f"fails and the repaired one holds ({reported.run}).",
+        f"fails and the repaired one holds ({reported.run}). Said by the text: "
+        f"{_split(reported.established, granted=False)}. Taken for granted: "
+        f"{_split(reported.established, granted=True)}.",
     ]
     for one in reported.established:
         lines += ["", f"## {one.id}: {one.title}", "", one.place + _line(one), "", "```diff"]
@@ -180,6 +195,13 @@ def corrections_markdown(reported: ReportedCorrections) -> str:
             outcomes = "; ".join(f"{name} {_word(side)}" for name, side in sides)
             lines.append(f"* {one.id}{_line(one)}: {outcomes}. `{next_command(one)}`")
     return "\n".join(lines) + "\n"
+
+
+def _split(some: Sequence[Corrected], *, granted: bool) -> str:
+    """``26 failing in every reading of their words, 14 holding in some``, as statements are counted everywhere."""
+    of_it = [one for one in some if one.granted is granted]
+    mixed = sum(one.holds_in_some for one in of_it)
+    return f"{len(of_it) - mixed} failing in every reading of their words, {mixed} holding in some"
 
 
 def next_command(one: Corrected) -> str:

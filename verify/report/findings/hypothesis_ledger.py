@@ -53,7 +53,17 @@ class Hypothesis:
     @property
     def listed(self) -> bool:
         """Whether the paper's text asks for it."""
-        return "as-written" in self.premise.readings
+        return self.premise.listed
+
+    @property
+    def granted(self) -> str:
+        """Why the authors are granted it, where their text as written is asked with it and does not list it."""
+        return self.premise.granted
+
+    @property
+    def standing(self) -> str:
+        """Whether the paper lists it, in a word or two."""
+        return "yes" if self.listed else "no, granted" if self.granted else "no"
 
 
 @dataclass(frozen=True)

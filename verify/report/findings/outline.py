@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from spec.claims import Assertion, Claim, Premise, Statement, load_claims
 from verify.evidence.model import PremiseEvidence, RateEvidence
 from verify.report import wording
+from verify.report.findings.counted_statements import TITLES, counted_statements
 from verify.report.findings.hypothesis_ledger import Need, needs
 from verify.report.findings.reading_sets import ReadingSet, reading_set
 from verify.report.model import NAMED, ReportData, Result
@@ -34,6 +35,8 @@ class ReadingOutline:
     statement: Statement | None = None
     literal: ReadingSet | None = None
     """Of the text as written, where its words allow several readings."""
+    part: str = ""
+    """The part that a claim falls with while its own check refutes nothing."""
 
     @property
     def anchor(self) -> str:
@@ -47,6 +50,9 @@ class ReadingOutline:
     def word(self) -> str:
         """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
         word = wording.told(self.status, self.statement, self.reading)
+        if self.part and not self.is_mixed:
+            named = f"{word} by its part {self.part.partition('/')[2]}"
+            return f"{named}, {self.by_itself}" if self.by_itself else named
         if self.literal is None or self.literal.parts:
             return word
         judged = [one for one in self.literal.literal if not one.is_unjudged]
@@ -64,6 +70,13 @@ class ReadingOutline:
         ) + left
 
     @property
+    def by_itself(self) -> str:
+        """Of a claim that falls with a part alone, what its own check says; empty where it has none, or of others."""
+        if not (self.part and self.instances):
+            return ""
+        return "holds by its own check" if self.instances.get(Verdict.SUPPORTED) else "not by its own check"
+
+    @property
     def is_mixed(self) -> bool:
         """Whether it holds under some literal readings and not under all that are judged."""
         literal = self.literal
@@ -76,9 +89,9 @@ class ReadingOutline:
 
     @property
     def is_told(self) -> bool:
-        """Whether its word says more than its status does: where it holds in part, or cannot be met in part."""
+        """Whether its word says more than its status does: where it holds, falls or cannot be met in part."""
         barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
-        return self.is_mixed or not self.counts or (barred and self.status != Verdict.VACUOUS)
+        return self.is_mixed or bool(self.part) or not self.counts or (barred and self.status != Verdict.VACUOUS)
 
     @property
     def counts(self) -> bool:
@@ -162,8 +175,9 @@ class StatementOutline:
     @property
     def refutations(self) -> str:
         """How many of its steps fell: ``3 refuted as written, 1 repaired``; empty if none did."""
-        counts = {reading: len(self.fallen(reading)) for reading in NAMED}
-        parts = [f"{count} {wording.reading_title(reading).lower()}" for reading, count in counts.items() if count]
+        fallen = [step.named[reading] for reading in NAMED for step in self.fallen(reading)]
+        counts = counted_statements((one.statement, one.reading, one.shown) for one in fallen)
+        parts = [f"{sum(count.values())} {TITLES[group].lower()}" for group, count in counts.items()]
         return f"refuted: {', '.join(parts)}" if parts else ""
 
 
@@ -173,11 +187,9 @@ class Outline:
 
     claims: tuple[StatementOutline, ...]
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By named reading: how many statements have each status."""
+    """As :func:`counted_statements` splits them: how many statements have each status."""
     unchecked: int = 0
     instances: int = 0
-    unsaid: Mapping[str, int] = field(default_factory=dict)
-    """As ``counts``, of the literal reading of statements that the text does not make."""
     left_open: int = 0
     outside: int = 0
     """How often the paper's experiment, as written, falls outside an assumption."""
@@ -245,20 +257,14 @@ def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline
 
 def _counted(claims: tuple[StatementOutline, ...], report: ReportData) -> Outline:
     every = Outline(claims).statements
-    counts = {
-        reading: Counter(
-            entry.named[reading].shown for entry in every if reading in entry.named and entry.named[reading].counts
-        )
-        for reading in NAMED
-    }
+    outcomes = [entry.named[reading] for reading in NAMED for entry in every if reading in entry.named]
     written = [entry.named["as-written"] for entry in every if "as-written" in entry.named]
     placed = [entry for entry in written if wording.asks_of_experiment(entry.statement)]
     return Outline(
         claims,
-        {reading: count for reading, count in counts.items() if count},
+        counted_statements((one.statement, one.reading, one.shown) for one in outcomes),
         sum(entry.unchecked for entry in every),
         len({result.instance for result in report.results}),
-        Counter(entry.status for entry in written if not entry.said),
         sum(bool(entry.left_open) for entry in every),
         sum(entry.status == "REFUTED" for entry in placed),
     )
@@ -312,7 +318,10 @@ def _reading(
     counted = dict(row.instances) if row and row.instances else Counter(map(wording.status_of, ordered))
     sentence = row.sentence if row else ""
     smallest, reproduce = (row.smallest, row.reproduce) if row else (None, "")
-    return ReadingOutline(full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement)
+    return ReadingOutline(
+        full, name, status, sentence, assertion, ordered, counted, smallest, reproduce, statement,
+        part=row.fallen_part if row else "",
+    )  # fmt: skip
 
 
 def _finding(premise: Premise, reading: str, entry: ReadingOutline | None) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from spec.claims import Claim
 from spec.formulas.powers import superscript
 from verify.report import prose, wording
 from verify.report.findings import user_lists
+from verify.report.findings.counted_statements import TITLES
 from verify.report.findings.outline import ReadingOutline
 from verify.report.model import ReportData
 from verify.report.paragraphs import Headline, Paragraph
@@ -77,18 +78,24 @@ def _cause(site: SiteFrame, cause: Cause) -> Paragraph:
 
 
 def _tally(site: SiteFrame) -> Iterator[str]:
-    for reading, counts in site.outline.counts.items():
-        parts = [
-            f"{look(str(status)).mark} {counts[status]} {_counted(str(status))}"
-            for status in (Verdict.REFUTED, MIXED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, wording.FAULT,
-                           Verdict.NOT_APPLICABLE, Verdict.SUPPORTED) if counts.get(status)
-        ]  # fmt: skip
-        if parts:
-            yield f"{wording.reading_title(reading)}: {wording.listing(parts)}."
+    """``As written: ✗ 3 refuted and ✓ 2 hold; taken for granted: ✗ 1; …``: what a sign says is told once."""
+    told, groups = set[str](), list[str]()
+    for group, counts in site.outline.counts.items():
+        parts = []
+        for status in (Verdict.REFUTED, MIXED, Verdict.VACUOUS, Verdict.INCONCLUSIVE, wording.FAULT,
+                       Verdict.NOT_APPLICABLE, Verdict.SUPPORTED):  # fmt: skip
+            if counts.get(status):
+                words = "" if status in told else f" {_counted(str(status))}"
+                parts.append(f"{look(str(status)).mark} {counts[status]}{words}")
+                told.add(status)
+        title = TITLES[group].lower() if groups else TITLES[group]
+        groups.append(f"{title}: {wording.listing(parts)}")
+    if groups:
+        yield f"{'; '.join(groups)}."
 
 
 def _counted(status: str) -> str:
-    words = {str(Verdict.SUPPORTED): "hold", MIXED: "hold in some readings of their words"}
+    words = {str(Verdict.SUPPORTED): "hold", MIXED: "hold in some readings"}
     return words.get(status) or wording.word(status)
 
 

@@ -11,7 +11,8 @@ from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.findings import drawn_problems, user_lists
 from verify.report.findings.assumed_laws import beside
-from verify.report.findings.hypothesis_ledger import ledgers
+from verify.report.findings.counted_statements import GRANTED, WRITTEN, group_of
+from verify.report.findings.hypothesis_ledger import Hypothesis, ledgers
 from verify.report.findings.judged_assertions import judged_assertions
 from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
 from verify.report.findings.proof_breaks import proof_breaks
@@ -72,7 +73,18 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
         ("Every literal reading", _reading_sets(arranged)),
         ("Hypotheses that are needed", _hypotheses(report, claims)),
         ("Where each proof first breaks", _breaks(arranged, claims)),
-        ("Refuted as written", [line for reading in refuted for line in _item(reading)]),
+        *(
+            (
+                title,
+                [
+                    line
+                    for reading in refuted
+                    if group_of(reading.statement, WRITTEN) == group
+                    for line in _item(reading)
+                ],
+            )
+            for group, title in ((WRITTEN, "Refuted as written"), (GRANTED, "Taken for granted, and refuted"))
+        ),
         ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
         ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),
         ("What the paper asserts", _assertions(arranged)),
@@ -137,13 +149,19 @@ def _table(entries: Sequence[StatementOutline], whole: Collection[str]) -> list[
 
 def _hypotheses(report: ReportData, claims: Mapping[str, Claim] | None) -> list[str]:
     rows = [
-        f"| `{ledger.claim}` | {escape(hypothesis.premise.words())} | {'yes' if hypothesis.listed else '**no**'} "
-        f"| {hypothesis.words} |"
+        f"| `{ledger.claim}` | {escape(hypothesis.premise.words())} | {_listed_as(hypothesis)} | {hypothesis.words} |"
         for ledger in ledgers(report.summary, claims)
         for hypothesis in ledger.judged
     ]
     head = ["| Claim | Hypothesis | Listed by the paper | Needed |", "|---|---|---|---|"]
     return [*head, *rows] if rows else []
+
+
+def _listed_as(hypothesis: Hypothesis) -> str:
+    """Whether the paper lists it: what only the repaired text has in bold, what is granted with the reason."""
+    if hypothesis.granted:
+        return f"{hypothesis.standing}: {escape(hypothesis.granted)}"
+    return hypothesis.standing if hypothesis.listed else f"**{hypothesis.standing}**"
 
 
 def _reading_sets(arranged: Outline) -> list[str]:

@@ -94,6 +94,16 @@ class SummaryRow(FrozenData):
     loose_by: float | None = None
     rung: Rung | None = None
 
+    @property
+    def fallen_part(self) -> str:
+        """The part that it falls with while its own check refutes nothing; empty where that does, or where it stands.
+
+        Then what fails is what that part says, and not the statement's own assertion.
+        """
+        own_fails = any(self.instances.get(status) for status in (Verdict.REFUTED, self.status))
+        fails = self.status in (Verdict.REFUTED, Verdict.VACUOUS) and self.decided_by not in ("", self.claim)
+        return self.decided_by if fails and not own_fails else ""
+
     def __str__(self) -> str:
         return f"{self.claim} [{self.reading}]: {self.status}. {self.sentence}"
 

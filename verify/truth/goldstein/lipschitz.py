@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -41,10 +42,10 @@ def _ends(piece: GradientPiece) -> list[Vector] | None:
     """Places where the gradient is longest, none where no ball fits into M z <= q; ``None`` where it is not bounded."""
     n, free = piece.M.shape[1], (None, None)
     wide = np.column_stack([piece.M, np.linalg.norm(piece.M, axis=1)])
-    inside = linprog(np.r_[np.zeros(n), -1.0], wide, piece.q, bounds=[free] * n + [(0.0, 1.0)])
+    inside: Any = linprog(np.r_[np.zeros(n), -1.0], wide, piece.q, bounds=[free] * n + [(0.0, 1.0)])
     if inside.status or inside.x[-1] <= ROOM:
         return []
     if not piece.H.any():
         return [inside.x[:-1]]
-    ends = [linprog([sign], piece.M, piece.q, bounds=[free]) for sign in (1.0, -1.0)] if n == 1 else []
+    ends: list[Any] = [linprog([sign], piece.M, piece.q, bounds=[free]) for sign in (1.0, -1.0)] if n == 1 else []
     return [end.x for end in ends] if ends and not any(end.status for end in ends) else None

@@ -8,7 +8,12 @@ import pytest
 
 from spec import InvalidInputError, load_claims
 from tests import kept
+from verify.campaign.baseline.storage import shipped_record
+from verify.campaign.summary import summarise
 from verify.report.findings.corrections import corrections_in, corrections_json, corrections_markdown
+from verify.report.findings.outline import outline
+from verify.report.model import ReportData, Result
+from verify.verdict import Verdict
 
 CLAIMS = ["bias-bound/T3", "consistency/pair-order", "consistency/labels", "related-rates/deterministic-first-order"]
 
@@ -90,6 +95,35 @@ def test_as_json_it_is_plain_data(report):
     assert [one["id"] for one in data["corrections"]] == ["bias-bound/T3", "consistency/pair-order"]
     assert all(one["as_written"]["verdict"] != "REFUTED" or one["repaired"]["verdict"] != "SUPPORTED"
                for one in data["not_established"])  # fmt: skip
+
+
+def test_the_first_line_counts_what_the_text_says_apart_from_what_it_takes_for_granted(report):
+    found = corrections_in(report)
+    assert (
+        "Said by the text: 0 failing in every reading of their words, 1 holding in some. Taken for granted: 1 failing "
+        "in every reading of their words, 0 holding in some."
+    ) in corrections_markdown(found)
+    assert {one.id: one.granted for one in found.established} == {
+        "bias-bound/T3": False,
+        "consistency/pair-order": True,
+    }
+
+
+def test_what_a_reading_leaves_undecided_is_no_correction():
+    results = [
+        Result(claim=claim, reading=reading, instance=instance, verdict=Verdict(verdict), sentence="")
+        for key, verdict in shipped_record().items() for claim, reading, instance in [key.split("|")]
+    ]  # fmt: skip
+    summary = tuple(summarise(results, search=lambda _: None))
+    made = ReportData(environment={}, seed=1, profile="ci", subject="reference", results=results, summary=summary)
+    found = corrections_in(made)
+    other = next(one for one in found.others if one.id == "bias-bound/L-H-lambda")
+    assert other.as_written.verdict == "INCONCLUSIVE"
+    # The first line has the numbers of every other page.
+    counts = outline(made).counts
+    told = corrections_markdown(found)
+    assert f"Said by the text: {counts['as-written']['REFUTED']} failing in every reading" in told
+    assert f"Taken for granted: {counts['granted']['REFUTED']} failing in every reading" in told
 
 
 def test_an_empty_report_establishes_nothing(report):

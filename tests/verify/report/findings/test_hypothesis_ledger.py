@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from markupsafe import Markup
 
 from spec.claims import load_claims
 from verify.campaign.baseline.storage import shipped_record
 from verify.report.findings.hypothesis_ledger import ledgers
+from verify.report.formats.markdown import render_markdown
+from verify.report.model import ReportData
 from verify.report.rows.summary_row import SummaryRow
+from verify.report.site import reference_pages
+from verify.report.site.frame import SiteFrame
 from verify.truth.propositions.needs import needs_of
 from verify.verdict import combine
 
@@ -75,6 +80,27 @@ def test_the_record_shows_what_the_paper_leaves_out():
                 assert hypothesis.premise.shown_by or hypothesis.dropped
             elif hypothesis.need != "not judged" and not hypothesis.premise.shown_by:
                 assert needs_of(hypothesis.claim.split("/")[0], hypothesis.premise.id)
+
+
+def test_what_the_text_is_granted_is_not_listed_and_the_pages_say_why():
+    only = [SummaryRow(claim="solution-error", reading="repaired", status="SUPPORTED", sentence="")]
+    (ledger,) = ledgers(only)
+    known = {one.premise.id: one for one in ledger.hypotheses}
+    assert known["alpha-range"].standing == "yes"
+    assert known["feasible"].standing == "no"
+    granted = known["some-row-active"]
+    assert (granted.standing, granted.listed) == ("no, granted", False)
+    assert granted.granted == "an error of the multiplier on no row moves nothing"
+    report = ReportData(
+        environment={}, seed=1, profile="smoke", subject="reference", results=(), summary=tuple(only)
+    )  # fmt: skip
+    row = next(line for line in render_markdown(report).splitlines() if "Some row is active at" in line)
+    assert "| no, granted: an error of the multiplier on no row moves nothing |" in row
+    (page,) = (
+        str(one.body) for one in reference_pages.pages(SiteFrame.of(report)) if "Listed by the paper" in one.body
+    )
+    assert "no, granted<small>an error of the multiplier on no row moves nothing</small>" in page
+    assert "needed: without it solution-error/active-rows fails on interior" in Markup(page).striptags()
 
 
 def test_what_shows_a_need_has_both_readings():

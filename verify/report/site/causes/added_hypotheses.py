@@ -22,6 +22,10 @@ from verify.report.wording import typeset
 
 RATES = ("bias-bound", "variance-bound", "hypergradient-accuracy", "goldstein-convergence", "sfo-complexity")
 """Claims whose added hypotheses count as those of the two rates."""
+OF_STEPS, NOT_SHOWN = "Of single steps.", "Asked for, and not shown to be needed."
+GRANTED = "Granted to the text as written, so that a step is asked where it is used."
+LEADS = (OF_STEPS, NOT_SHOWN, GRANTED)
+"""The words under which others than these stand, in their order."""
 
 
 class HypothesisText(Frozen):
@@ -129,15 +133,22 @@ class OtherHypothesis:
         asks: What it asks for.
         asking: Links to the statements that ask for it.
         is_needed: Whether the run shows that these need it.
+        is_granted: Whether the text as written is granted it wherever it is asked.
     """
 
     asks: Markup
     asking: Markup
     is_needed: bool
+    is_granted: bool
+
+    @property
+    def lead(self) -> str:
+        """The words under which it stands."""
+        return GRANTED if self.is_granted else OF_STEPS if self.is_needed else NOT_SHOWN
 
 
 def other_hypotheses(site: SiteFrame) -> tuple[OtherHypothesis, ...]:
-    """Those of single steps, and those of which nothing shows that they are needed; the needed first."""
+    """Those of single steps, those of which nothing shows that they are needed, and those granted, in this order."""
     told = {one.premise for one in added_hypotheses(site)}
     asking: dict[str, list[Hypothesis]] = {}
     for ledger in ledgers(site.report.summary, site.claims):
@@ -149,10 +160,11 @@ def other_hypotheses(site: SiteFrame) -> tuple[OtherHypothesis, ...]:
             typeset(some[0].premise.words("repaired").rstrip(".")),
             _links(site, some),
             any(one.need == "needed" for one in some),
+            all(one.granted for one in some),
         )
         for some in asking.values()
     )
-    return tuple(sorted(others, key=lambda one: not one.is_needed))
+    return tuple(sorted(others, key=lambda one: LEADS.index(one.lead)))
 
 
 def _links(site: SiteFrame, some: Sequence[Hypothesis]) -> Markup:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
@@ -156,6 +156,10 @@ def _as_written(reading: ReadingOutline | None, number: CellNumber) -> Markup:
         lead = "Refuted as written" if where == "As written" else f"{where} fails"
         if reading is not None and reading.is_mixed:
             lead = f"As written {number.note}; under the first"
+        elif reading is not None and reading.part:
+            own = f", {reading.by_itself}" if reading.by_itself else ""
+            told = Markup("{} by its part <code>{}</code>{}").format(lead, reading.part, own)
+            return Markup("<b>{}: {}.</b>").format(told, _measured(replace(number, part="")))
     elif number.status == Verdict.SUPPORTED:
         lead = "Holds as written" if where == "As written" else f"{where} holds"
     else:

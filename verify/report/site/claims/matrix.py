@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from verify.report import wording
+from verify.report.findings.counted_statements import REPAIRED, TITLES
 from verify.report.findings.outline import StatementOutline
 from verify.report.findings.proven import proven_in
 from verify.report.signs import PROVEN
@@ -80,12 +81,12 @@ def _status(entry: StatementOutline, reading: str) -> str:
 
 
 def _counts(site: SiteFrame) -> list[tuple[str, list[tuple[str, str, int]]]]:
-    """By named reading: status to draw, words and count, the loud ones first."""
+    """By group of statements: status to draw, words and count, the loud ones first."""
     tallies = []
-    for reading, counts in site.outline.counts.items():
+    for group, counts in site.outline.counts.items():
         tally = [(str(status), numbers.word(str(status)), counts[status]) for status in FILTERED if counts.get(status)]
-        tallies.append((wording.reading_title(reading), tally))
-        whole = len(proven_in(site.outline).whole) if reading == "repaired" and site.report.is_of_the_paper else 0
+        tallies.append((TITLES[group], tally))
+        whole = len(proven_in(site.outline).whole) if group == REPAIRED and site.report.is_of_the_paper else 0
         if whole:
             tally.append((PROVEN, "of these proven for every problem", whole))
     return tallies

@@ -18,6 +18,7 @@ from spec.reading import chosen_by, find_choice
 from spec.text.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
+from verify.report.findings.counted_statements import GRANTED, WRITTEN, group_of
 from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.model import Result
 from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
@@ -28,7 +29,6 @@ from verify.verdict import Verdict
 
 TITLE = "Objections"
 FILE = f"{FOLDER}objections.html"
-WRITTEN = "as-written"
 Entries = Mapping[str, StatementOutline]
 
 
@@ -52,6 +52,11 @@ class Refuted:
     reading: ReadingOutline
     deciding: Result
     objections: tuple[Objection, ...]
+
+    @property
+    def group(self) -> str:
+        """Whether the text says it or takes it for granted, as its statements are counted."""
+        return group_of(self.entry.statement, WRITTEN)
 
     @property
     def stands(self) -> bool:
@@ -205,6 +210,10 @@ def pages(site: SiteFrame) -> list[Page]:
     every = list(refuted(site))
     if not every:
         return []
+    # What the words say first: what they take for granted is refuted without them being wrong.
+    every.sort(key=lambda one: one.group != WRITTEN)
     unanswered = sum(not one.stands for one in every)
+    counted = {group: sum(one.group == group for one in every) for group in (WRITTEN, GRANTED)}
     about = f"{wording.counted(len(every), 'refutation')} and what can be said against each."
-    return [Page(FILE, TITLE, drawn("objections.html.j2", site, every=every, unanswered=unanswered), about)]
+    body = drawn("objections.html.j2", site, every=every, unanswered=unanswered, counted=counted)
+    return [Page(FILE, TITLE, body, about)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from verify.report import wording
+from verify.report.findings.counted_statements import GRANTED, REPAIRED, WRITTEN
 from verify.report.findings.drawn_problems import CLEAN, sentences
 from verify.report.findings.outline import ReadingOutline, StatementOutline
 from verify.report.findings.proven import DERIVED, firm_order, proven_in
+from verify.report.prose import outcomes
 from verify.report.site.causes.added_hypotheses import (
     AddedHypothesis,
     OtherHypothesis,
@@ -72,15 +75,17 @@ def numeral(count: int, *, opening: bool = False) -> str:
 
 
 def _short(site: SiteFrame) -> str:
-    counts = site.outline.counts.get("as-written", {})
+    written, granted = (site.outline.counts.get(group, {}) for group in (WRITTEN, GRANTED))
     if site.report.only_drawn:
         return f"{CLEAN}."
     if not site.report.results:
         return "Nothing was asked."
-    if not counts:
+    if not written and not granted:
         return "The text as written was not asked."
-    if counts.get(Verdict.REFUTED) or counts.get(Verdict.VACUOUS):
-        return "Not as written."
+    for counts, short in ((written, "Not as written."), (granted, "Not in what it takes for granted.")):
+        if counts.get(Verdict.REFUTED) or counts.get(Verdict.VACUOUS):
+            return short
+    counts = Counter(written) + Counter(granted)
     if counts.get(wording.MIXED):
         return "Not in every reading of its words."
     if counts.get(Verdict.SUPPORTED):
@@ -90,7 +95,7 @@ def _short(site: SiteFrame) -> str:
 
 
 def _said(site: SiteFrame, causes: Sequence[Cause]) -> Iterator[Markup]:
-    report, counts = site.report, site.outline.counts.get("as-written", {})
+    report, counts = site.report, site.outline.counts
     if report.only_drawn:
         yield typeset(" ".join(sentences(report.draws, alone=True)))
         return
@@ -102,8 +107,8 @@ def _said(site: SiteFrame, causes: Sequence[Cause]) -> Iterator[Markup]:
     if told:
         yield Markup(", and ").join(told) + Markup(".")
         yield _kindest(site)
-    elif counts:
-        yield typeset(f"{_tally(counts)}.")
+    elif tally := _tally(counts):
+        yield typeset(f"{tally}.")
     if causes:
         fault = "fault causes" if len(causes) == 1 else "faults cause"
         yield Markup('<a href="#causes">{} {} this</a>.').format(numeral(len(causes), opening=True), fault)
@@ -156,32 +161,15 @@ def _kindest(site: SiteFrame) -> Markup:
     return Markup("The kindest reading still gives {}.").format(wording.listing(kindest)) if kindest else Markup("")
 
 
-def _tally(counts: Mapping[str, int]) -> str:
-    return f"Of {wording.counted(sum(counts.values()), 'statement')} asked as written, {_counted(counts)}"
-
-
-def tallied(site: SiteFrame) -> str:
-    """How all statements came out, reading by reading, in a sentence; empty where none counts."""
-    more = sum(site.outline.unsaid.values())
-    added = {"repaired": f", with {more} that no sentence of the text makes"} if more else {}
+def _tally(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """What was asked as written, where nothing else opens the page."""
+    leads = ((WRITTEN, "{} asked as written"), (GRANTED, "{} that the text takes for granted"))
     told = [
-        f"{'as written' if reading == 'as-written' else reading}{added.get(reading, '')}, {_counted(counts)}"
-        for reading, counts in site.outline.counts.items() if counts
+        f"of {lead.format(wording.counted(sum(counts[group].values()), 'statement'))}, {outcomes(counts[group], group)}"
+        for group, lead in leads if group in counts
     ]  # fmt: skip
-    return f"Of the statements that the text makes, claims and proof steps together: {'; '.join(told)}." if told else ""
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    words = ((Verdict.REFUTED, "is refuted", "are refuted"),
-             (wording.MIXED, "holds in some readings of its words", "hold in some readings of their words"),
-             (Verdict.VACUOUS, "says nothing", "say nothing"),
-             (Verdict.INCONCLUSIVE, "stays undecided", "stay undecided"),
-             (wording.FAULT, "ended in a fault", "ended in a fault"),
-             (Verdict.NOT_APPLICABLE, "does not apply", "do not apply"),
-             (Verdict.SUPPORTED, "holds", "hold"))  # fmt: skip
-    return wording.listing(
-        f"{counts[status]} {one if counts[status] == 1 else many}" for status, one, many in words if counts.get(status)
-    )
+    text = "; ".join(told)
+    return text[:1].upper() + text[1:]
 
 
 def _links(site: SiteFrame, entries: Sequence[StatementOutline]) -> str:
@@ -299,7 +287,8 @@ def asked(site: SiteFrame) -> str:
         kinds = ((claims, "claim"), (steps, "proof step"))
         parts = [wording.counted(count, noun) for count, noun in kinds if count]
         told.append(f"Asked: {wording.listing(parts)} of {len(every)}; of the others nothing is said")
-    absent = [name for name in ("as-written", "repaired") if name not in site.outline.counts]
+    groups = {"as-written": (WRITTEN, GRANTED), "repaired": (REPAIRED,)}
+    absent = [name for name, some in groups.items() if not any(group in site.outline.counts for group in some)]
     if len(absent) == 1:
         told.append(
             "the text as written was not asked" if absent[0] == "as-written" else "the repaired one was not asked"

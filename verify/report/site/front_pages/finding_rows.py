@@ -61,14 +61,19 @@ def _row(site: SiteFrame, finding: CauseFinding, causes: Mapping[str, Cause]) ->
     page = site.to_file(cause.file) if cause is not None else ""
     href = page or site.href(finding.written) or site.href(finding.repaired)
     return FindingRow(
-        finding, href, _written(site, entry, written) if entry and written else None,
+        finding, href, _written(site, entry, written, mended) if entry and written else None,
         _repaired(site, entry, mended, repaired) if mended and repaired else None, small or Markup(""),
     )  # fmt: skip
 
 
-def _written(site: SiteFrame, entry: StatementOutline, reading: ReadingOutline) -> FindingCell:
+def _written(
+    site: SiteFrame, entry: StatementOutline, reading: ReadingOutline, mended: StatementOutline | None
+) -> FindingCell:
     number = site.number(reading)
-    parts = (_quantity(number), _detail(number), _part(site, number), _readings(entry), _refuted(site, entry.id))
+    parts = (
+        _quantity(number), _detail(number), _part(site, number), _readings(entry), _refuted(site, entry.id),
+        _whole(site, mended, entry.id),
+    )  # fmt: skip
     return FindingCell(number, _claimed(number), Markup("<br>").join(part for part in parts if part))
 
 
@@ -102,6 +107,14 @@ def _proved(entry: StatementOutline, number: CellNumber) -> Markup:
 def _part(site: SiteFrame, number: CellNumber) -> Markup:
     """Where a part decides: which one, as the number is of what that is about."""
     return Markup("by its part {}").format(site.link(number.part)) if number.part else Markup("")
+
+
+def _whole(site: SiteFrame, claim: StatementOutline | None, part: str) -> Markup:
+    """Of the part that a claim falls with: that the claim's own assertion is not what fails."""
+    written = claim.named.get("as-written") if claim is not None else None
+    if claim is None or written is None or written.part != part or not written.by_itself:
+        return Markup("")
+    return Markup("{} itself {}").format(site.link(claim.id), written.by_itself)
 
 
 def _claimed(number: CellNumber, lead: str = "claimed") -> Markup:

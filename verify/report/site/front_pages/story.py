@@ -8,10 +8,11 @@ from verify.report import wording
 from verify.report.findings.outline import StatementOutline
 from verify.report.findings.proven import proven_in
 from verify.report.model import NAMED
-from verify.report.prose import standing
+from verify.report.prose import standing, tallied
+from verify.report.site.causes.added_hypotheses import LEADS
 from verify.report.site.causes.failure_causes import Cause, causes
 from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
-from verify.report.site.front_pages.answer import answer, tallied
+from verify.report.site.front_pages.answer import answer
 from verify.report.site.front_pages.finding_rows import finding_rows
 from verify.report.site.plots.rate_figure import above, rate_figure, spark
 from verify.report.site.plots.toy_figure import ToyFigure, toy_figure
@@ -33,8 +34,8 @@ def pages(site: SiteFrame) -> list[Page]:
     body = drawn(
         "story.html.j2", here, answer=told, causes=shown, rows=finding_rows(here, shown), holding=_holding(here),
         toy=_toy(here), proven=proven_in(here.outline), spark=_spark, counts=here.outline.counts,
-        asked=_asked(here) if told.scope else [],
-        tallied=tallied(here), record=standing(here.report), beside=_beside(here),
+        asked=_asked(here) if told.scope else [], leads=LEADS,
+        tallied=tallied(here.outline), record=standing(here.report), beside=_beside(here),
     )  # fmt: skip
     description = " ".join([told.short, *(Markup(part).striptags() for part in told.sentences)])
     return [Page(FRONT, "Does the paper hold?", set_powers(body), description)]

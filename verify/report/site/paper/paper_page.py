@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from spec.text.argument import ArgumentPart, ArgumentPassage, ArgumentPiece, load_argument, pieces
 from spec.text.assertions import GRANTED
 from spec.text.extract import load_extract
-from verify.report import wording
+from verify.report import prose, wording
 from verify.report.model import NAMED
 from verify.report.signs import SHADES, STATUSES
 from verify.report.site.causes.failure_causes import Cause, causes
@@ -183,16 +183,21 @@ class AnnotatedPaper:
 
     @property
     def answer(self) -> list[str]:
-        """What the page comes to, in sentences; the last says how assertions, statements and results hang together."""
+        """What the page comes to, in sentences."""
+        return list(answer(self.judged))
+
+    @property
+    def counts(self) -> list[str]:
+        """How assertions, statements and results hang together, and how the statements came out."""
         judging = {judge.id for one in self.judged.assertions.values() for judge in one.judges}
         beside = sum(entry.id not in judging for entry in self.site.outline.statements)
         results = wording.counted(len(self.site.report.results), "result")
-        more = f", {beside} more stand beside the text" if beside else ""
+        more = f"; {beside} more stand beside the text" if beside else ""
         hang = (
-            f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements{more}; they were asked, "
-            f"each under its readings and on its problems, in {results}."
+            f"The {len(self.judged.assertions)} rows are judged by {len(judging)} statements, one of which may judge "
+            f"several{more}; these were asked, each under its readings and on its problems, in {results}."
         )
-        return [*answer(self.judged), hang]
+        return [hang, prose.tallied(self.site.outline)]
 
     @property
     def reaches(self) -> str:
@@ -234,13 +239,23 @@ def answer(judged: JudgedPaper) -> Iterator[str]:
     told = wording.listing(f"{number} {words}" for words, number in others.items() if number)
     if told:
         yield f"The others: {told}."
-    unsaid = [one for one in every if not one.is_said]
+    unsaid = [told for kind, words in UNSAID.items() if (told := _beside(every, kind, words))]
     if unsaid:
-        failing = sum(one.written.fails for one in unsaid)
-        yield (
-            f"Beside these stand {len(unsaid)} that the words take for granted, leave open, or that are notes and "
-            f"consequences of ours: {failing} of them {'fails' if failing == 1 else 'fail'} as written."
-        )
+        yield f"Beside these, and not counted among them, stand {wording.listing(unsaid)}."
+
+
+UNSAID = {
+    "implied": "that the words take for granted", "silent": "that they leave open",
+    "consequence": "notes and consequences of ours",
+}  # fmt: skip
+"""By kind, the assertions that the paper's words do not say."""
+
+
+def _beside(every: Sequence[StandingAssertion], kind: str, words: str) -> str:
+    """How many of a kind there are, and how many of them fail; empty where there is none."""
+    of_kind = [one for one in every if one.entry.kind == kind]
+    failing = sum(one.written.fails for one in of_kind)
+    return f"{len(of_kind)} {words} ({failing or 'none'} {'fails' if failing < 2 else 'fail'})" if of_kind else ""
 
 
 def _mended(fails: Sequence[StandingAssertion]) -> str:

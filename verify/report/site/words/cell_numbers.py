@@ -157,6 +157,7 @@ def number_of(reading: ReadingOutline, deciding: Result | None) -> CellNumber:
     status = reading.status or str(Verdict.NOT_APPLICABLE)
     verdict = word(status) if reading.status else "no summary"
     note = reading.word.replace("supported", "holds") if reading.status and reading.word != wording.word(status) else ""
+    note = reading.by_itself or ("" if reading.part else note)
     part = deciding.claim if deciding is not None and deciding.claim != reading.claim else ""
     claim = claimed(reading, deciding)
     base = CellNumber(status, verdict, escape(verdict), verdict, note, claimed=claim, result=deciding, part=part,

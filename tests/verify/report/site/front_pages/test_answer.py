@@ -11,11 +11,13 @@ from markupsafe import Markup
 from spec.claims import load_claims
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.report.findings.reading_sets import LiteralReading, ReadingSet
+from verify.report.prose import tallied
 from verify.report.report_files import Report
-from verify.report.site.causes.added_hypotheses import RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
+from verify.report.site.causes.added_hypotheses import LEADS, RATES, AddedHypothesis, asked_by_rates, hypothesis_texts
 from verify.report.site.causes.failure_causes import causes
 from verify.report.site.frame import SiteFrame
-from verify.report.site.front_pages.answer import _kindest, answer, asked, numeral, tallied
+from verify.report.site.front_pages.answer import _kindest, answer, asked, numeral
+from verify.report.site.front_pages.story import pages
 from verify.verdict import Verdict
 
 
@@ -99,6 +101,17 @@ def test_the_short_answer_is_the_verdict(verdict: Verdict, short: str) -> None:
     assert answer(site, ()).short == short
 
 
+def test_what_the_text_takes_for_granted_is_asked_and_called_so() -> None:
+    made = report(both("bias-bound/L-H-y", FELL, -1.0))
+    assert told(made).startswith(
+        "Not in what it takes for granted. Of 1 statement that the text takes for granted, 1 is"
+    )
+    assert "was not asked" not in asked(SiteFrame.of(made))
+    assert told(report([*both("bias-bound/T1", FELL, -1.0), *both("bias-bound/L-H-y", HELD, 1.0)])).startswith(
+        "Not as written. Of 1 statement asked as written, 1 is refuted; of 1 statement that the text takes for granted"
+    )
+
+
 def test_what_fails_repaired_is_named() -> None:
     said = told(report(both("bias-bound/T1", FELL, -1.0, repaired=FELL)))
     assert "Repaired, 0 of 1 hold; not bias-bound/T1." in said
@@ -119,8 +132,8 @@ def test_a_part_says_what_it_asked() -> None:
 
 def test_counts_stand_in_words_with_the_worst_first() -> None:
     site = SiteFrame.of(report([*both("bias-bound/T1", FELL, -1.0), *both("bias-bound/T2", HELD, 1.0)]))
-    assert "as written, 1 is refuted and 1 holds; repaired, 2 hold" in tallied(site)
-    assert tallied(SiteFrame.of(report([]))) == ""
+    assert "as written, 1 is refuted and 1 holds; repaired, all of them asked together, 2 hold" in tallied(site.outline)
+    assert tallied(SiteFrame.of(report([])).outline) == ""
 
 
 def test_hypotheses_are_those_that_the_run_shows_to_be_needed() -> None:
@@ -157,8 +170,19 @@ def test_hypotheses_of_single_steps_stand_apart_from_those_not_shown_to_be_neede
     told = {str(one.asks): (one.asking.striptags(), one.is_needed) for one in found.others}
     assert told["The second derivatives of f and g are Lipschitz continuous near (x, y*(x))"] == ("bias-bound/T3", True)
     assert told["Rows that an error of the pair switches on together are linearly independent"][1] is False
-    assert [one.is_needed for one in found.others] == sorted((one.is_needed for one in found.others), reverse=True)
+    assert [one.lead for one in found.others] == sorted((one.lead for one in found.others), key=LEADS.index)
     assert not {one.premise for one in found.added} & {"independent-rows", "lipschitz-hessian"}
+
+
+def test_what_a_step_is_granted_stands_by_itself_on_the_front_page() -> None:
+    limit = "sfo-complexity/noise-free-limit"
+    added = [*both("bias-bound/uniformity", FELL, 0.0), *both("bias-bound", HELD, 1.0)]
+    site = SiteFrame.of(report([*both(limit, HELD, -5.0), *added]))
+    others = {str(one.asks): one for one in answer(site, ()).others}
+    granted = others["Some rows are active and keep their weight, but fewer than y has components"]
+    assert (granted.asking.striptags(), granted.lead) == (limit, LEADS[-1])
+    assert [one for one in others.values() if one.lead == LEADS[-1]] == [granted]
+    assert f"<li><b>{LEADS[-1]}</b>" in pages(site)[0].body
 
 
 def test_another_number_without_a_hypothesis_is_another_sentence() -> None:
