@@ -1,3 +1,3 @@
 """What the record's content hashes to; written with it by ``f2csa prove --record``."""
 
-DIGEST = "68eeeb7d38e8e9e14a0ae5a2d46906f3fc4efb53dc775175e1a53fbcef6017bc"
+DIGEST = "5cec8fea0500080958345a8a5e4402bf7772a4a2cf53dbc1ee491cda8b0cc000"
