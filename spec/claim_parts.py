@@ -158,6 +158,8 @@ class Premise(Frozen):
             raise InvalidInputError("choice", "must come with a formula for each reading", self.choice)
         if self.under and not (chosen_by(self.under) and self.formula):
             raise InvalidInputError("under", "must come with a formula", self.under)
+        if self.granted != self.granted.strip():
+            raise InvalidInputError(f"{self.id}.granted", "must be a reason, without blanks around it", self.granted)
         if self.granted and ("as-written" not in self.readings or self.taken_from):
             rule = "must be of a premise that the text as written is asked with and does not take from a lemma"
             raise InvalidInputError(f"{self.id}.granted", rule, self.granted)

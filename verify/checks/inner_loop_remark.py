@@ -14,7 +14,13 @@ from verify.checks.inner_cost.lower_level_solve import calls_for_accuracy
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.estimates.second_look import looked_twice
 from verify.checks.measuring.premises import regular_truth
-from verify.checks.measuring.runs.iteration_runs import constant_step, measured_steps, settled_iteration, steps_call
+from verify.checks.measuring.runs.iteration_runs import (
+    constant_step,
+    held_to_law,
+    measured_steps,
+    settled_iteration,
+    steps_call,
+)
 from verify.evidence.model import Point, RateEvidence
 from verify.evidence.rates.rates import fit_rate
 from verify.truth.geometry import quadratic_of
@@ -90,7 +96,10 @@ def _steps(case: Case, *, power: float, name: str) -> Measurement:
 
 
 def _in_growing_batches(case: Case) -> Measurement:
-    """Iterations and samples by the exact law, the batch of each so large that its noise falls as the error does."""
+    """Iterations and samples by the exact law, the batch of each so large that its noise falls as the error does.
+
+    The law is that of the subject's iterations of one sample each, with less noise.
+    """
     iteration = settled_iteration(case.instance, regular_truth(case.instance), sigma=SIGMA, size=0.5)
     start, (M, N) = float(np.linalg.norm(iteration.start)), iteration.step()
     mean, covariance, samples = iteration.start, 0 * N @ N.T, 0
@@ -103,8 +112,12 @@ def _in_growing_batches(case: Case) -> Measurement:
             taken.append(Point(at=reached, measured=steps / log(start / reached)))
             drawn.append(Point(at=reached, measured=samples / log(start / reached)))
     rate = fit_rate(taken, quantity="iterations in growing batches to accuracy δ, over log 1/δ", variable="inner_tol")
-    cost = fit_rate(drawn, quantity="their samples, over log 1/δ", variable="inner_tol", role="support")
-    return Measurement((rate, cost), values_at("samples at δ", drawn, ".3g"))
+    cost = fit_rate(drawn, quantity="their samples, over log 1/δ", variable="inner_tol")
+    values: dict[str, float | str] = {
+        "exponent of δ of the samples": cost.exponent,
+        **values_at("samples at δ", drawn, ".3g"),
+    }
+    return Measurement((rate, held_to_law(case, iteration)), values)
 
 
 def _averaged_rate(iteration: LinearIteration, power: float, name: str) -> RateEvidence:

@@ -47,22 +47,27 @@ class WeightedAbsolute:
 
 
 class ShrinkingWaves:
-    r"""F(x, y) = 2⁻ᵏ w(2ᵏ y) at \|x\| = 2⁻ᵏ, linear in \|x\| between, w a triangle wave of slopes 1 and -1.
+    r"""F(x, y) = 2⁻ᵏ w(2ᵏ y) at \|x\| = 2⁻ᵏ, k >= 0, linear in \|x\| between, w a triangle wave of slopes 1 and -1.
 
     Its slopes are at most 3 in x and 1 in y; it is 0 on the axis x = 0, and its slope in y 1 and -1 however near: ∂F
     holds slopes along the axis that F does not have. See Daniilidis and Drusvyatskiy, "Pathological subgradient
-    dynamics", SIAM J. Optim. 30 (2020): of a Lipschitz function nothing better can be said. Exact, 0 < \|x\| < 1.
+    dynamics", SIAM J. Optim. 30 (2020): of a Lipschitz function nothing better can be said. Exact.
     """
+
+    formula = "2⁻ᵏ w(2ᵏ x₂) at |x₁| = 2⁻ᵏ, k ≥ 0, linear in |x₁| between, w(x₂) beyond; w(u) = u to ±1, of slope ±1"
+    """In the letters of x."""
 
     def value(self, x: Fraction, y: Fraction) -> Fraction:
         """F at a point."""
-        if x == 0:
-            return Fraction(0)
+        if x == 0 or abs(x) >= 1:
+            return self._wave(0, y)[0] if x else Fraction(0)
         k, share = self._between(x)
         return share * self._wave(k, y)[0] + (1 - share) * self._wave(k + 1, y)[0]
 
     def gradient(self, x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
         """∇F where F is differentiable: off the axis, off x = ±2⁻ᵏ, off the waves' ends."""
+        if abs(x) >= 1:
+            return Fraction(0), self._wave(0, y)[1]
         k, share = self._between(x)
         (coarse, up), (fine, finer_up) = self._wave(k, y), self._wave(k + 1, y)
         across = (coarse - fine) * 2 ** (k + 1) * (1 if x > 0 else -1)

@@ -17,6 +17,7 @@ from spec.blocks.exact_json import plain
 from spec.reading import is_repaired_text
 from verify.campaign.recheck.proven_bounds import AGREEMENT, checked
 from verify.checks.bias_bound.row_scales import SHOWN, scaled
+from verify.checks.goldstein_convergence.second_moment import between_rows
 from verify.checks.measuring.case import find_profile
 from verify.evidence.model import CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.report.model import Result
@@ -38,13 +39,19 @@ def counterexample_broken(result: Result) -> Iterator[Shortcoming]:
     if (shown is not None) != wanted:
         yield "counterexample", "must come with a refutation by a problem, and with nothing else"
     elif shown is not None:
-        instance = find_instance(result.instance)
-        if result.claim in SHOWN:
-            instance = scaled(instance, SHOWN[result.claim], as_written=not is_repaired_text(result.reading))
+        instance = _problem_asked(result)
         if json.dumps(plain(shown.problem)) != json.dumps(plain(instance.problem.to_dict())):
             yield "counterexample.problem", f"must be that of {instance.name}"
         if shown.x != [str(value) for value in instance.x]:
             yield "counterexample.x", f"must be the point of {instance.name}"
+
+
+def _problem_asked(result: Result) -> Instance:
+    """The instance, or what a check makes of it."""
+    instance = find_instance(result.instance)
+    if result.claim in SHOWN:
+        return scaled(instance, SHOWN[result.claim], as_written=not is_repaired_text(result.reading))
+    return between_rows(instance) if result.claim == "goldstein-convergence/second-moment" else instance
 
 
 def closed_forms_broken(result: Result, profile: str) -> Iterator[Shortcoming]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from spec import Noise, OuterParameters, parse_problem
 from spec.atlas import Instance
+from spec.blocks.exact_json import plain
 from spec.exact import Vector
 from verify.checks.measuring.case import Case, Measurement, check
 from verify.checks.measuring.estimates.samples import SampleSetting, second_moment
@@ -28,6 +29,7 @@ from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import PremiseUnmetError, additive, regular_truth
 from verify.checks.measuring.runs.outer_runs import Recorded, record
 from verify.evidence.bets.squares import SquareBound
+from verify.evidence.model import Counterexample
 from verify.evidence.samples.laws import SquareLaw
 from verify.evidence.samples.moments import Moments
 from verify.evidence.streams import Sampler, Streams
@@ -61,7 +63,7 @@ def second_moment_of_answers(case: Case) -> Measurement:
 
     As written only where F is Lipschitz on all of R^n; repaired against the gradient's length along the run, no more.
     """
-    case = replace(case, instance=_between_rows(case.instance))
+    case = replace(case, instance=between_rows(case.instance))
     truth = regular_truth(case.instance)
     L = _lipschitz(case) if case.as_written else float(np.linalg.norm(truth.grad_F))
     setting = SampleSetting.at(case, truth, ALPHA, NOISE)
@@ -97,10 +99,14 @@ def second_moment_of_answers(case: Case) -> Measurement:
     values: dict[str, float | str] = {
         "E‖g‖²": estimates[0][0].measured, "bound": bound, "β": beta, slope: L, "V": V,
     }  # fmt: skip
-    return Measurement((*widened, shown.followed), values)
+    example = Counterexample(
+        problem=plain(case.instance.problem.to_dict()), x=[str(value) for value in case.instance.x], values=values,
+        note=f"α = {ALPHA:g}: where F is nearly at its steepest the answers' mean is off ∇F by β, away from 0.",
+    )  # fmt: skip
+    return Measurement((*widened, shown.followed), counterexample=example)
 
 
-def _between_rows(instance: Instance) -> Instance:
+def between_rows(instance: Instance) -> Instance:
     """Of one y with one row that does not move, a second one on its other side, x near the end; else as it is."""
     a = quadratic_of(instance.problem).arrays
     if a.B.shape != (1, 1) or a.A.any():

@@ -190,8 +190,11 @@ def _along_a_kink(case: Case) -> Measurement:
         recorded = record(case, along_a_kink.clarke_on_waves, along_a_kink.FROM, SCHEDULE)
         quantity = "F(0,4) - F(0,5) less the mean of ⟨g(z), (0,-1)⟩, g(z) from ∂F(z)"
         compared = compare(quantity, off, "==", 0.0, rung="certified")
-        note = "F is Lipschitz and 0 on the axis; however near beside it are waves of slope ±1: ∂F holds (0, 1) there."
-        return Measurement((compared, recorded.followed), {"g on the axis": "(0, 1)"}, note)
+        note = (
+            "Of another F than this problem's: it is Lipschitz, 0 on the axis, and of slope ±1 however near beside it."
+        )
+        values: dict[str, float | str] = {"F(x₁, x₂)": along_a_kink.WAVES.formula, "g on the axis": "(0, 1)"}
+        return Measurement((compared, recorded.followed), values, note)
     run = case.stages.optimise(along_a_kink.oracle(case), along_a_kink.FROM, SCHEDULE, case.rng)
     stuck = float(along_a_kink.FUNCTION.distance(run.x_out, SCHEDULE.goldstein_radius))
     quantity = "F(0,4) - F(0,5) less the mean of ⟨oracle(z), (0,-1)⟩"
@@ -200,8 +203,8 @@ def _along_a_kink(case: Case) -> Measurement:
     quantity = "distance of the output from stationarity, started at (0,5)"
     ends = compare(quantity, stuck, "<=", SCHEDULE.epsilon, role="support")
     note = "F = |x₁| + 2|x₂|: where F has no gradient the oracle answers 0, the method never moves, and F′ is 2 there."
-    values: dict[str, float | str] = {"distance of the output": stuck, "x_out": str(run.x_out.tolist())}
-    return Measurement((compared, ends), values, note)
+    told: dict[str, float | str] = {"distance of the output": stuck, "x_out": str(run.x_out.tolist())}
+    return Measurement((compared, ends), told, note)
 
 
 def _change(function: WeightedAbsolute, a: Vector, b: Vector) -> float:

@@ -74,7 +74,8 @@ class ReadingOutline:
         """Of a claim that falls with a part alone, what its own check says; empty where it has none, or of others."""
         if not (self.part and self.instances):
             return ""
-        return "holds by its own check" if self.instances.get(Verdict.SUPPORTED) else "not by its own check"
+        held = self.instances.get(Verdict.SUPPORTED) and not self.instances.get(Verdict.INCONCLUSIVE)
+        return "holds by its own check" if held else "not by its own check"
 
     @property
     def is_mixed(self) -> bool:

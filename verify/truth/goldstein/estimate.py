@@ -68,12 +68,13 @@ Seen: TypeAlias = tuple[FloatArray, FloatArray]
 
 @dataclass(frozen=True)
 class GradientPiece:
-    """One quadratic piece of F in doubles: M z <= q, gradient H z + c."""
+    """One quadratic piece of F in doubles: M z <= q, gradient H z + c; nowhere where a row without z is broken."""
 
     M: FloatArray
     q: FloatArray
     H: FloatArray
     c: FloatArray
+    is_nowhere: bool = False
 
 
 class Pieces:
@@ -122,7 +123,7 @@ class Pieces:
         H = a.f_xx + a.f_xy @ J + J.T @ a.f_xy.T + J.T @ a.f_yy @ J
         c = a.f_x + a.f_xy @ r + J.T @ (a.f_y + a.f_yy @ r)
         nonzero = np.linalg.norm(M, axis=1) > 1e-12
-        return GradientPiece(M[nonzero], q[nonzero], (H + H.T) / 2, c)
+        return GradientPiece(M[nonzero], q[nonzero], (H + H.T) / 2, c, bool((q[~nonzero] < -MARGIN).any()))
 
 
 def estimate(

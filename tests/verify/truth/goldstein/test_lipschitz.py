@@ -38,3 +38,19 @@ def test_no_gradient_is_longer(places: list[float]) -> None:
     constant = lipschitz_constant(problem)
     assert constant is not None
     assert np.linalg.norm(Pieces(problem).gradient(np.array(places))) <= constant + 1e-9
+
+
+def with_rows(f: dict[str, object], g_xy: float, B: list[int], b: list[float]) -> float | None:
+    rows = {"A": [[0]] * len(B), "B": [[value] for value in B], "b": b}
+    data = {"kind": "quadratic", "f": f, "g": {"yy": [[1]], "xy": [[g_xy]]}, "constraints": rows}
+    return lipschitz_constant(quadratic_of(parse_problem(data)))
+
+
+def test_a_row_that_is_never_active_changes_nothing() -> None:
+    curved: dict[str, object] = {"xy": [[3]], "yy": [[6]]}
+    assert with_rows(curved, 1, [1, -1], [1, 1]) == with_rows(curved, 1, [1, -1, 1], [1, 1, 2]) == pytest.approx(3.0)
+
+
+def test_where_f_is_nowhere_or_a_piece_too_small_to_see_nothing_is_said() -> None:
+    assert with_rows({"y": [1]}, 1, [1, -1], [-1, -2]) is None
+    assert with_rows({"y": [1]}, 1e12, [1, -1], [0.1, 0.1]) is None

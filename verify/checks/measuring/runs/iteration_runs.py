@@ -61,7 +61,7 @@ def measured_steps(
     Samples grow until both powers are decided, each look at its part of the share; the size is decided by bets.
     """
     sweep = _Sweep.of(case, iteration)
-    planned, held = Looks(2, case.share.error), _held(case, iteration)
+    planned, held = Looks(2, case.share.error), held_to_law(case, iteration)
     sizes = _sizes(case, iteration, law, power)
     while True:
         look = max(1, sweep.samplers[0].look)
@@ -240,7 +240,7 @@ def slope_of(ratios: list[SweepEstimate], share: Share) -> ComparisonEvidence:
     )  # fmt: skip
 
 
-def _held(case: Case, iteration: LinearIteration) -> ComparisonEvidence:
+def held_to_law(case: Case, iteration: LinearIteration) -> ComparisonEvidence:
     """The subject's mean squared error against the law's: constants count beside powers."""
     steps = times(case)[HELD]
     sized = sized_for(case, iteration, steps)
