@@ -96,10 +96,10 @@ def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
 
 def _while_falling(most: int, matrices: tuple[Vector, Vector], start: Vector, y: Vector) -> Vector:
     """Where steps with a matrix that is kept end: after so many, or where the gradient gets no smaller."""
-    kept, H = matrices
+    stale, H = matrices
     way = start - y
     for _ in range(most):
-        further = way - np.linalg.solve(kept, H @ way)
+        further = way - np.linalg.solve(stale, H @ way)
         if not np.linalg.norm(H @ further) < np.linalg.norm(H @ way):
             break
         way = further
