@@ -241,7 +241,9 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
             yield StateRule(f"answers come from {words}", partial(_from_memory, by=by), parts=count)
             yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
                             parts=count)  # fmt: skip
-            if "problem" not in by:
+            # A pair is made of the problem and x alone: where x is told apart, its memory is one of answers.
+            of_pairs = walked[0].question.probe.stage == "lower_level" and not {"x", *SHORTENED}.isdisjoint(by)
+            if "problem" not in by and not of_pairs:
                 predict = partial(_with_problem_from_memory, by=by)
                 yield StateRule(f"the blocks f, g, A, B, b come from {words}", predict, parts=count, of_problem=True)
     yield from _kept_while_near(walked)
