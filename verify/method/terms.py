@@ -77,6 +77,10 @@ HANDED: dict[str, dict[str, str]] = _TABLES.pop("handed")
 """What the activation is handed otherwise."""
 ANSWERS: dict[str, dict[str, Term]] = {name: _read(table) for name, table in _TABLES.pop("answers").items()}
 """What may become of an answer ``v``: of any, or of the penalty minimiser."""
+OVERWRITTEN: dict[str, str] = _TABLES.pop("overwritten")
+"""What row values become where weights are made in their place."""
+JUMPS: dict[str, str] = _TABLES.pop("jumps")
+"""What jump noise of g may add, over its scale; the right one first, without words."""
 HESSIANS: dict[str, dict[str, str]] = _TABLES.pop("hessians")
 """What stands for a part of the Hessian, by part and for any part ``M``; the right one has no name."""
 WIDTHS: dict[str, dict[str, str]] = _TABLES.pop("widths")

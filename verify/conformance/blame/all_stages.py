@@ -21,7 +21,7 @@ from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.inner_stages import WholeCall
 from verify.conformance.blame.memory.state import explain_by_values, explain_state
 from verify.conformance.blame.memory.state_of_runs import Renew
-from verify.conformance.blame.memory.state_rules import Remembers
+from verify.conformance.blame.memory.state_rules import Remembers, StateRule
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
 from verify.conformance.blame.noise.noise_elsewhere import explain_elsewhere
@@ -193,10 +193,14 @@ def _with_kept_noise(stages: StageCalls, blames: list[Blame], renew: Renew | Non
 def _innermost(blames: Sequence[Blame]) -> list[Blame]:
     """Memories without those that only show another stage's: an oracle call remembers what a stage of its own does."""
     own = [blame for blame in blames if blame.stage in PROBED and blame.stage != "hypergradient"]
-    innermost = [blame for blame in blames if blame.stage != "hypergradient" or not own]
+    innermost = [blame for blame in blames if blame.stage != "hypergradient" or not own or _takes_problem_over(blame)]
     return [
         blame if blame.explanations else replace(blame, explanations=(_kept_somehow(blame),)) for blame in innermost
     ]
+
+
+def _takes_problem_over(blame: Blame) -> bool:
+    return any(isinstance(one, StateRule) and one.of_problem for one in blame.explanations)
 
 
 def _kept_somehow(blame: Blame) -> Remembers:

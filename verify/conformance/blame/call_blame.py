@@ -25,8 +25,10 @@ from verify.conformance.blame.sums.minimiser_rules import RULES
 from verify.conformance.blame.sums.own_weights import (
     OWN_WEIGHTS,
     MovingWeights,
+    OverwrittenRows,
     OwnWeights,
     TwiceMadeWeights,
+    overwritten_rows,
     twice_made,
 )
 from verify.conformance.blame.sums.scratch_calls import scratch_edits
@@ -91,7 +93,9 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
             continue
         tried = _inner_candidates(stage, (stages, asker), wrong)
         if stage == "activation":
-            tried = chain(tried, twice_made(), measured_widths(partial(_off, wrong, _telling(here, held))))
+            tried = chain(
+                tried, overwritten_rows(), twice_made(), measured_widths(partial(_off, wrong, _telling(here, held)))
+            )
         explanation = _confirmed(tried, (wrong, stage), here, held)
         if explanation is not None and not _stands_alone(explanation, (wrong, stage, given), asker, here):
             explanation = None
@@ -144,6 +148,8 @@ def _place_of(explanation: Explanation, stage: Probed) -> str:
         return "moving"
     if isinstance(explanation, TwiceMadeWeights):
         return "reweighed"
+    if isinstance(explanation, OverwrittenRows):
+        return "overwritten"
     return "rows" if isinstance(explanation, HandedRows) else stage
 
 

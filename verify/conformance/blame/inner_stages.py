@@ -13,14 +13,14 @@ from spec.exact import Vector
 from verify.conformance.blame.explanations.explanation import Explanation
 from verify.conformance.blame.sums.answer_changes import spelt_number
 from verify.conformance.blame.sums.call_points import point_of
-from verify.conformance.blame.sums.edited_stage import EditedStage, right_minimiser
-from verify.conformance.blame.sums.right_sums import right_sum
+from verify.conformance.blame.sums.edited_stage import EditedStage
+from verify.conformance.blame.sums.right_sums import right_minimiser, right_sum
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes.probes import Probe
 
 WORDS = {
     "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
-    "penalty_minimiser": "in its penalty solve ", "moving": "", "reweighed": "", "hypergradient": "",
+    "penalty_minimiser": "in its penalty solve ", "moving": "", "reweighed": "", "overwritten": "", "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6

@@ -87,6 +87,10 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
         given["rho"] = reweighed.reweighed(replace(probe, call=replace(call, **given)), "solve")
         if given["rho"] is None:
             return None
+    changed: object = wrong.get("overwritten")
+    if makes_weights and isinstance(changed, InPlace):
+        rows = changed.overwritten(h, replace(probe, call=replace(call, **given)), _h_width(probe))
+        q = replace(q, b=q.A @ x - q.B @ given["y_star"] - rows)
     around = lagrangian(q, x, replace(call, **given))
     if "y_penalty" not in given:
         try:
@@ -162,6 +166,14 @@ class MovingRows(Protocol):
 
     def added(self, probe: Probe, h_width: float) -> Vector:
         """The summand, shape (n,), all stages of the probe being given."""
+
+
+@runtime_checkable
+class InPlace(Protocol):
+    """What the lines after the weights have where row values belong."""
+
+    def overwritten(self, h: Vector, probe: Probe, h_width: float) -> Vector:
+        """What row values have become, shape (p,), all stages of the probe before ỹ being given."""
 
 
 @runtime_checkable

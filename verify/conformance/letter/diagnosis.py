@@ -15,7 +15,7 @@ from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.memory.state_rules import Remembers, StateRule
-from verify.conformance.blame.noise.noise_elsewhere import is_at_random
+from verify.conformance.blame.noise.noise_elsewhere import is_at_random, with_all
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
@@ -68,8 +68,7 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
         diagnoses.append(_merged(_catalogued(seen, stage, first), first))
         diagnoses += [_merged(Diagnosis(stage=stage, sentence=NONE), blame) for blame in own[1:]]
     if any(d.stage == "hypergradient" and d.sentence.startswith(ONE_NUMBER) for d in diagnoses):
-        # What answers one number has no noise either.
-        diagnoses = [d for d in diagnoses if d.stage != "samples"]
+        diagnoses = [d for d in diagnoses if d.stage != "samples"]  # what answers one number has no noise either
     if any(d.stage == "hypergradient" and d.explanations for d in diagnoses):
         # Noise that nothing explains beside a line 6 that is explained tells nothing to do: its stage still deviates.
         diagnoses = [d for d in diagnoses if d.stage != "samples" or d.explanations or d.matches]
@@ -82,11 +81,12 @@ def diagnose(seen: Seen, blames: Sequence[Blame] = ()) -> tuple[Diagnosis, ...]:
 def _is_noise_alone(seen: Seen, blames: Sequence[Blame]) -> bool:
     """Whether estimates, but those made of a stage that remembers, are off as the noise is said to be, and only so."""
     inner = any(_keep(blame.explanations) for blame in blames if blame.stage != "hypergradient")
-    wrong = [a for a in seen.of("hypergradient") if not a.excess <= 1 and (a.probe.given == WHOLE or not inner)]
-    noise = next((blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations), None)
-    if noise is None or not wrong or not all(answer.probe.needs_draws for answer in wrong):
+    own = [a for a in seen.of("hypergradient") if a not in seen.follow]
+    wrong = [a for a in own if not a.excess <= 1 and (a.probe.given == WHOLE or not inner)]
+    noises = [blame.explanations[0] for blame in blames if blame.stage == "samples" and blame.explanations]
+    if not noises or not wrong or any(not answer.probe.needs_draws for answer in wrong):
         return False
-    told = [(a, noise.answer(a.probe)) for a in wrong if not is_at_random(noise, a.probe)]
+    told = [(a, with_all(noises, a.probe)) for a in wrong if not any(is_at_random(one, a.probe) for one in noises)]
     return all(t is not None and (np.abs(t - a.got) <= 2 * a.probe.tolerance).all() for a, t in told)
 
 

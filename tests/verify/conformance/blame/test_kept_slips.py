@@ -68,8 +68,8 @@ def test_a_memory_by_every_digit_gets_no_name() -> None:
     assert explain_state(StageCalls(make()), renewed(make)) == ()
 
 
-def stale(key: Callable[[Any, Any], Any], steps: int) -> type:
-    """Newton's steps with the first Hessian of a key."""
+def stale(key: Callable[[Any, Any], Any], steps: int, *, falling: bool = False) -> type:
+    """Newton's steps with the first Hessian of a key; ``falling``, while the gradient gets smaller."""
 
     class Stale:
         name = "stale"
@@ -84,7 +84,10 @@ def stale(key: Callable[[Any, Any], Any], steps: int) -> type:
             kept = self.kept.setdefault((len(call.y_star), key(problem, call)), H)
             y, best = call.y_star, minimiser(c)
             for _ in range(steps):
-                y = y - np.linalg.solve(kept, H @ (y - best))
+                further = y - np.linalg.solve(kept, H @ (y - best))
+                if falling and np.linalg.norm(H @ (further - best)) >= np.linalg.norm(H @ (y - best)):
+                    break
+                y = further
             return y
 
     return Stale
@@ -99,6 +102,10 @@ STALE = {
     "by problem, 2 steps": (stale(lambda problem, call: str(problem.to_dict()), 2), "first call with this problem"),
     "by matrices, 3 steps": (
         stale(matrices, 3), "with these f_yy, g_yy and B"
+    ),
+    "by problem and α, while it helps": (
+        stale(lambda problem, call: (str(problem.to_dict()), call.alpha), 8, falling=True),
+        "8 Newton steps from ỹ* that make the gradient smaller, uses the Hessian of the first call with this problem",
     ),
     "by α, 1 step": (stale(lambda problem, call: call.alpha, 1), "Hessian of the first call with this α"),
 }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from f2csa_ref.objectives import objectives_of
 from spec import Noise
 from spec.exact import Vector
-from tests.verify.conformance.blame.plain_lines import Given, minimiser
+from tests.verify.conformance.blame.plain_lines import Given, line_6, minimiser
 from tests.verify.conformance.blame.test_call_blame import REFERENCE, PlainCall
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.noise.noise_blame import explain_noise
@@ -123,9 +124,24 @@ class OtherWidth(PlainCall):
         return PlainCall(factor=max(1.0, norms[0]) / max(1.0, norms[1])).hypergradient(problem, x, call, rng)
 
 
+class InPlace(PlainCall):
+    """A call that makes h's ramp in the place of h(x,ỹ*)."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        if call.rho is not None:
+            return super().hypergradient(problem, x, call, rng)
+        q, p = problem.arrays, call.parameters
+        ys, lam = (call.y_star, call.lam) if call.lam is not None else REFERENCE.lower_level(problem, x)
+        width, h = p.h_width(call.reading, call.alpha**3, objectives_of(problem).B_norm), q.A @ x - q.B @ ys - q.b
+        changed = replace(q, b=q.A @ x - q.B @ ys - np.clip(1 + h / width, 0.0, 1.0))
+        c = Given(changed, x, ys, ys, lam, ramp(h, lam, width, p.lam_width), call.alpha, p.N_g)
+        return line_6(c.but(y=minimiser(c)))
+
+
 @pytest.mark.parametrize(
     ("subject", "words"),
-    [(MovingWeights, "ρ is not held still: line 6 = the right one + ½α₂·Aᵀ(ρ′∘h(x,ỹ)²)"),
+    [(InPlace, "where it makes ρ itself, lines 5 and 6 have σ_h(h(x,ỹ*)) where h(x,ỹ*) belongs"),
+     (MovingWeights, "ρ is not held still: line 6 = the right one + ½α₂·Aᵀ(ρ′∘h(x,ỹ)²)"),
      (OtherWidth, "2τ·max(1,‖B‖_F)·α³ for the width 2τ·max(1,‖B‖)·α³")],
 )  # fmt: skip
 def test_weights_are_played_with_the_call_that_makes_them(subject: type[PlainCall], words: str) -> None:

@@ -12,9 +12,15 @@ from tests.verify.conformance.blame.plain_lines import Given, PlainMinimiser, mi
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.questions import chain_question, minimiser_question
+from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
+from verify.conformance.blame.sums.exchanges import exchanges
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
+from verify.conformance.blame.sums.sparse_sums import SumEdit
+from verify.conformance.blame.sums.stage_search import apart, witness_of
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.comparison.stage_comparison import look
-from verify.conformance.probes.probes import FROM_PAIR
+from verify.conformance.places.places import place_of
+from verify.conformance.probes.probes import FROM_PAIR, penalty_probe
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import StageCalls
@@ -180,6 +186,7 @@ SOLVES: dict[str, tuple[Callable[[Given], Any], str]] = {
     "worst row": (moved(onto_worst), "moved onto the row that it violates most"),
     "all at once": (moved(by_pseudoinverse), "moved onto all rows that it violates at once"),
     "back to the start": (moved(back_to_start), "ỹ* where the right minimiser violates a row"),
+    "light rows left out": (lambda c: minimiser(c.but(rho=c.rho * (c.rho > 0.5))), "rows with ρ ≤ ½ left out"),
     "a ball": (moved(lambda c, y: c.ys + (y - c.ys) * min(1.0, 0.25 / np.linalg.norm(y - c.ys))), "to length ¼"),
     "a box about ỹ*": (moved(lambda c, y: c.ys + np.clip(y - c.ys, -0.2, 0.2)), "entries of the way cut off at ±1/5"),
 }  # fmt: skip
@@ -217,6 +224,39 @@ def test_a_solve_that_only_ill_conditioned_problems_show_is_named_where_somethin
         said = explanation.answer(probe)
         assert said is not None
         np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-6, atol=1e-8)
+
+
+def test_a_solve_that_is_skipped_where_no_row_has_a_weight_is_named() -> None:
+    stages = StageCalls(PlainMinimiser(lambda c: minimiser(c) if c.rho.any() else c.ys))
+    (explanation,) = explain_sum("y", stages, (), off=True).explanations
+    assert "the right minimiser, but ỹ* where every ρ is 0" in explanation.sentence
+
+
+def test_what_is_flat_everywhere_is_no_explanation() -> None:
+    probe = penalty_probe(place_of("interior"), 0.1, tol=1e-6, name="flat")
+    (flat,) = [one for one in exchanges() if one.name == "α⁷ where α₁ belongs"]
+    others = tuple(j for j, part in enumerate(RIGHT_PARTS["y"]) if part.group != "g")
+    edit, witness = EditedStage("y", (ScopedExchange(flat),), SumEdit("y", others)), witness_of(probe, probe.expected)
+    assert witness is not None
+    # What is left at the right minimiser is small, as it is at ỹ*, where alone this gradient is zero.
+    assert apart(edit, witness) > 1
+
+
+def towards_a_wrong_zero(c: Given) -> Any:
+    """Six steps with the right Hessian, along a gradient whose ∇_y f is taken at ỹ*."""
+    (H, slope), w = quadratic(c), 0 * c.ys
+    for _ in range(6):
+        w = w - np.linalg.solve(H, slope + H @ w - c.q.f_yy @ w)
+    return c.ys + w
+
+
+def test_a_wrong_gradient_is_named_though_its_steps_end_before_its_zero() -> None:
+    seen = look(StageCalls(PlainMinimiser(towards_a_wrong_zero)), only=["penalty_minimiser"])
+    (blame,) = explain_all(seen.stages, seen)
+    (explanation,) = blame.explanations
+    assert "makes zero = the right one − f_yy(y−ỹ*), that is, it answers ỹ* − H⁻¹∇_yL(x,ỹ*)" in explanation.sentence
+    assert blame.left
+    assert blame.held_out >= 10
 
 
 def test_iterations_that_took_all_questions_to_find_are_confirmed_all_the_same() -> None:

@@ -75,6 +75,25 @@ class LowerByPoint(Only):
         return self.remember(x.tobytes(), lambda: self.right.lower_level(problem, x))
 
 
+class LowerOfFirstProblem(Only):
+    """What a problem is made of, kept by its sizes."""
+
+    def lower_level(self, problem: Any, x: Any) -> Any:
+        return self.right.lower_level(self.remember((problem.n, problem.m, problem.p), lambda: problem), x)
+
+
+class SolveOfFirstProblem(Only):
+    def penalty_minimiser(self, problem: Any, x: Any, call: Call, tol: float | None) -> Any:
+        kept = self.remember((problem.n, problem.m, problem.p), lambda: problem)
+        return self.right.penalty_minimiser(kept, x, call, 1e-12)
+
+
+class EstimateOfFirstProblem(Only):
+    def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
+        kept = self.remember((problem.n, problem.m, problem.p), lambda: problem)
+        return self.right.hypergradient(kept, x, call, rng)
+
+
 class LowerNear(Only):
     """The last pair, as long as x has not moved by more than a hundredth."""
 
@@ -163,6 +182,7 @@ class KeepsStep:
         return run
 
 
+OF_SIZES = "the blocks f, g, A, B, b come from a memory keyed on the sizes n, m, p alone"
 PLANTED: dict[str, tuple[Any, str, str]] = {
     "by-x": (estimate(lambda p, x, c: x.tobytes()), "hypergradient", "answers come from a memory keyed on x alone"),
     "by-problem": (estimate(lambda p, x, c: text(p)), "hypergradient", "a memory keyed on the problem alone"),
@@ -174,6 +194,9 @@ PLANTED: dict[str, tuple[Any, str, str]] = {
     "pair-by-problem": (pair_kept(lambda p, x, c: text(p)), "hypergradient",
                         "the lower-level pair ỹ*, λ̃ comes from a memory keyed on the problem alone"),
     "lower-by-x": (LowerByPoint, "lower_level", "a memory keyed on x alone"),
+    "lower-of-sizes": (LowerOfFirstProblem, "lower_level", OF_SIZES),
+    "solve-of-sizes": (SolveOfFirstProblem, "penalty_minimiser", OF_SIZES),
+    "estimate-of-sizes": (EstimateOfFirstProblem, "hypergradient", OF_SIZES),
     "lower-near": (LowerNear, "lower_level", "the answer is kept while x is near the last x of the same problem that"),
     "weights-by-h": (WeightsByRows, "activation", "a memory keyed on h alone"),
     "previous": (Previous, "hypergradient", "the answer is that of the call before"),

@@ -13,8 +13,9 @@ from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.questions import line_6_question, minimiser_question
 from verify.conformance.blame.sums.right_sums import Space
 from verify.conformance.blame.sums.sum_blame import explain_sum
+from verify.conformance.comparison.stage_comparison import ask
 from verify.conformance.probes.answers import StageAnswer
-from verify.conformance.probes.probes import Probe, probes
+from verify.conformance.probes.probes import Probe, probes, vector_probes
 from verify.subjects.protocol import StageCalls
 
 FRESH = range(700, 708)
@@ -174,3 +175,23 @@ def test_sentences_are_formulas() -> None:
     for name, sentence in sentences.items():
         blame = blamed(StageCalls(PlainLine6(LINES[name])), line_6_question(3))
         assert [e.sentence for e in blame.explanations] == [sentence]
+
+
+def test_a_given_stage_that_is_solved_for_anew_is_told_where_weights_amplify_its_rounding() -> None:
+    stages = StageCalls(PlainLine6(lambda c: line_6(c.but(y=newton(c)))))
+    names = {"hypergradient/fixed-rows/alpha-1-100", "hypergradient/box-rational/alpha-1-100"}
+    answers = ask(stages, [probe for probe in vector_probes() if probe.id in names]).answers
+    assert len(answers) == len(names)
+    (explanation,) = explain_sum("x", stages, answers).explanations
+    assert explanation.sentence == "line 6 = the right one with the given ỹ not used but solved for anew"
+
+
+def newton(c: Given) -> Any:
+    """The minimiser by steps of its own, which round otherwise than one that solves for y at once."""
+    q, w = c.q, 0.0 * c.ys
+    H = q.f_yy + c.a1 * q.g_yy + c.a2 * (q.B.T * c.rho) @ q.B
+    for _ in range(3):
+        y = c.ys + w
+        slope = q.f_xy.T @ c.x + q.f_yy @ y + q.f_y + c.a1 * (q.g_xy.T @ c.x + q.g_yy @ y + q.g_y - q.B.T @ c.lam)
+        w = w - np.linalg.solve(H, slope - c.a2 * q.B.T @ (c.rho * c.h(y)))
+    return c.ys + w

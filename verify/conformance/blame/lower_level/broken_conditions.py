@@ -12,6 +12,10 @@ from verify.conformance.probes.answers import StageAnswer
 
 HOLDS = 1e-9
 """Part of what it adds up that a condition may leave."""
+ALIKE = 1e3
+"""By how many times that entries of two solvers may differ."""
+FEWEST = 6
+"""Pairs that are off without which nothing is said of all of them."""
 LOOSE = 0.05
 """What a solver leaves at most that is on its way."""
 MOST = 0.5
@@ -20,6 +24,32 @@ CONDITIONS = {
     "stationarity": "g_yy y + g_xyᵀx + g_y − Bᵀλ = 0", "rows": "h(x,y) ≤ 0", "signs": "λ ≥ 0",
     "complementarity": "λ = 0 where h(x,y) < 0",
 }  # fmt: skip
+
+
+def exchanged_multipliers(answers: Sequence[StageAnswer]) -> str:
+    """That all pairs that are off have the right y and the right multipliers, but at other rows.
+
+    Args:
+        answers: Answers of a lower level.
+
+    Returns:
+        A sentence without a full stop; empty where nothing is off, or one of them otherwise.
+    """
+    off = [a for a in answers if isinstance(a.probe.problem, Quadratic) and not a.excess <= 1]
+    if len(off) < FEWEST or not all(map(_is_exchanged, off)):
+        return ""
+    within = all(((a.got > 0) == (a.probe.expected > 0))[a.probe.problem.m :].all() for a in off)
+    return (
+        f"in all {len(off)} pairs of {len(answers)} that are off y* is right, and λ has the right entries at other rows"
+        f"{', exchanged among the rows that bind' if within else ''}; which goes where follows no rule known here"
+    )
+
+
+def _is_exchanged(answer: StageAnswer) -> bool:
+    m, size = answer.probe.problem.m, HOLDS * (1.0 + float(np.abs(answer.probe.expected).max()))
+    far = np.abs(answer.got - answer.probe.expected)
+    right, lam = np.sort(answer.probe.expected[m:]), np.sort(answer.got[m:])
+    return bool((far[:m] <= size + answer.probe.tolerance[:m]).all() and (np.abs(right - lam) <= ALIKE * size).all())
 
 
 def broken_conditions(answers: Sequence[StageAnswer]) -> str:

@@ -13,7 +13,7 @@ from spec.exact import Vector
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy, widened
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.explanations.holding_out import HeldOutTrial
-from verify.conformance.blame.lower_level.broken_conditions import broken_conditions
+from verify.conformance.blame.lower_level.broken_conditions import broken_conditions, exchanged_multipliers
 from verify.conformance.blame.lower_level.lower_places import LOWER_MEASURING, drawn_ladders, drawn_problems
 from verify.conformance.blame.lower_level.lower_search import LowerSearch
 from verify.conformance.blame.lower_level.negative_multipliers import negative_multipliers
@@ -72,7 +72,9 @@ def _described(trial: HeldOutTrial) -> Blame:
     # Ladders have so many rows that those who try all sets of them would take minutes.
     seen, left = [*trial.answers], [probe for probe in trial.pool if probe in drawn_problems()]
     later = trial.ask(left)
-    return replace(NO_BLAME, described=negative_multipliers(seen, later) or broken_conditions([*seen, *later]))
+    every = [*seen, *later]
+    words = negative_multipliers(seen, later) or exchanged_multipliers(every) or broken_conditions(every)
+    return replace(NO_BLAME, described=words)
 
 
 def _searched_programs(trial: HeldOutTrial, accuracy: float) -> Blame | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.lower_level.programs import Pair, QuadraticProgram, solved
+from verify.conformance.blame.lower_level.programs import Pair, QuadraticProgram, holding, solved
 from verify.method.factors import is_almost_one, left_words, spelt_plainly
 from verify.method.player import FUNCTIONS, Space, compiled
 
@@ -28,6 +28,11 @@ class Output:
     words: str
     numbers: tuple[float, ...] = (0.0,)
     jumps: bool = False
+
+    @property
+    def lets_go(self) -> bool:
+        """Whether rows are let go by the size of an entry, so that y and the multipliers are others."""
+        return self.jumps and not self.numbers and {"y", "lam"} <= self.formulas.keys()
 
     def of(self, pair: Pair, program: QuadraticProgram, c: float) -> Pair | None:
         """The pair that comes out; ``None`` where that hangs on the last digits of what was found."""
@@ -96,6 +101,14 @@ def _least_squares(pair: Pair, program: QuadraticProgram, chosen: Any) -> Vector
     return lam
 
 
+def _held(_: Pair, program: QuadraticProgram, chosen: Any) -> Pair:
+    """The pair of some rows held as equations, negative multipliers returned as 0; no number where there is none."""
+    pair = holding(program, np.flatnonzero(chosen).tolist())
+    if pair is None:
+        return np.full(len(program.q), np.nan), np.full(len(program.r), np.nan)
+    return pair[0], np.maximum(pair[1], 0.0)
+
+
 def on_simplex(lam: Vector, total: float) -> Vector:
     """The nearest point with entries >= 0 that add up to a total."""
     down = np.sort(lam)[::-1]
@@ -115,9 +128,9 @@ def _row_lengths(_: Pair, program: QuadraticProgram) -> Vector:
     return np.asarray(np.linalg.norm(program.B, axis=1))
 
 
-RULES: dict[str, Callable[..., Vector]] = {
+RULES: dict[str, Callable[..., Any]] = {
     "free": _free, "of_moved": _of_moved, "solved_lam": _solved_lam, "least_squares": _least_squares,
-    "row_lengths": _row_lengths, "of_lam": _of_lam,
+    "row_lengths": _row_lengths, "of_lam": _of_lam, "held": _held,
 }  # fmt: skip
 """What takes a program to compute."""
 _FUNCTIONS: Space = FUNCTIONS | {

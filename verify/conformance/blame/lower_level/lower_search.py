@@ -135,7 +135,8 @@ class LowerSearch:
         self, program: LowerProgram, *, lam: bool, of_y: bool | None = None
     ) -> Iterator[tuple[str, float]]:
         for name, output in OUTPUTS.items():
-            if output.numbers or ("λ" in name) != lam:
+            # Rows that are let go change both halves.
+            if output.numbers or ("λ" in name) != lam or (of_y is None and output.lets_go):
                 continue
 
             def off(value: float, name: str = name, output: Output = output) -> float:
@@ -195,8 +196,11 @@ class LowerSearch:
         """Multipliers changed after they were found, and y made from those."""
         options = [*plain_outputs(), *self._measured_outputs(RIGHT_LOWER, lam=True, of_y=False)]
         programs = [replace(RIGHT_LOWER, outputs=(output, ("y of λ", 0.0))) for output in options if "λ" in output[0]]
+        programs += [replace(RIGHT_LOWER, outputs=(output,)) for output in options if OUTPUTS[output[0]].lets_go]
         return [
-            program for program in programs if program.outputs[0] != program.outputs[1] and self._fits(program, None)
+            program
+            for program in programs
+            if len({*program.outputs}) == len(program.outputs) and self._fits(program, None)
         ]
 
     def _half(self, answer: StageAnswer, values: Vector, of_y: bool | None) -> Vector:

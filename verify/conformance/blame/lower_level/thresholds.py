@@ -33,16 +33,20 @@ TRIED = 100
 
 def sharpened(explanations: Sequence[LowerProgram | ByParts], trial: HeldOutTrial) -> list[LowerProgram | ByParts]:
     """Explanations whose thresholds are the plainest numbers that further answers leave; those refuted are left out."""
-    return [told for one in explanations if (told := _sharpened(one, trial)) is not None]
+    numbers: list[float] = []
+    return [told for one in explanations if (told := _sharpened(one, trial, numbers)) is not None]
 
 
-def _sharpened(program: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerProgram | ByParts | None:
+def _sharpened(
+    program: LowerProgram | ByParts, trial: HeldOutTrial, numbers: list[float]
+) -> LowerProgram | ByParts | None:
+    """One of them; ``numbers`` are those of others before it, whose questions may have left little room for its own."""
     at = _threshold(program)
     if at is None or not isinstance(program, LowerProgram):
         return program
     low, high = (program.outputs[at][1] * by for by in (1 / REACH, REACH))
     for _ in range(ROUNDS):
-        ends = _ends(program, at, trial, (low, high))
+        ends = _ends(program, at, trial, (low, high), numbers)
         if ends is None:
             return None
         low, high = ends
@@ -54,6 +58,7 @@ def _sharpened(program: LowerProgram | ByParts, trial: HeldOutTrial) -> LowerPro
         trial.pool.append(question)
         if not trial.ask([question]):
             break
+    numbers.append(program.outputs[at][1])
     return program if distance(program, trial.answers, trial.limits) <= 1 else None
 
 
@@ -70,7 +75,7 @@ def _with(program: LowerProgram, at: int, value: float) -> LowerProgram:
 
 
 def _ends(
-    program: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float]
+    program: LowerProgram, at: int, trial: HeldOutTrial, within: tuple[float, float], numbers: Sequence[float]
 ) -> tuple[float, float] | None:
     """The smallest and the largest number that give every answer, within what earlier answers left."""
     ladders = [answer for answer in trial.answers if answer.probe.id.startswith(f"lower-level/{ASKED}")]
@@ -81,7 +86,7 @@ def _ends(
         says = all(told.answer(answer.probe) is not None for answer in ladders)
         return says and distance(told, trial.answers, trial.limits) <= 1
 
-    tried: Vector = np.array([program.outputs[at][1], *np.geomspace(*within, TRIED)])
+    tried: Vector = np.array([program.outputs[at][1], *numbers, *np.geomspace(*within, TRIED)])
     start = next((float(value) for value in tried if suits(float(value))), None)
     if start is None:
         return None

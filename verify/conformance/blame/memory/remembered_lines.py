@@ -87,11 +87,29 @@ def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
             # Each step leaves of the way what a step with another matrix leaves.
             left = np.linalg.matrix_power(np.eye(len(y)) - np.linalg.solve(factored, H), steps)
             y = y + left @ (np.asarray(call.y_star) - y)
+    for most in FALLING_STEPS:
+        factored = use(f"falling{most}.H", H)
+        if factored is not H:
+            y = _while_falling(most, (factored, H), np.asarray(call.y_star), y)
     return y
+
+
+def _while_falling(most: int, matrices: tuple[Vector, Vector], start: Vector, y: Vector) -> Vector:
+    """Where steps with a matrix that is kept end: after so many, or where the gradient gets no smaller."""
+    stale, H = matrices
+    way = start - y
+    for _ in range(most):
+        further = way - np.linalg.solve(stale, H @ way)
+        if not np.linalg.norm(H @ further) < np.linalg.norm(H @ way):
+            break
+        way = further
+    return np.asarray(y + way)
 
 
 NEWTON_STEPS = (1, 2, 3, 4, 5, 10)
 """How many steps may be made with a matrix that is kept."""
+FALLING_STEPS = (4, 5, 6, 7, 8, 10, 20, 50, 100)
+"""How many at most, as long as each makes the gradient smaller."""
 
 
 def _estimate(probe: Probe, player: RememberingLines, space: Space) -> Vector:

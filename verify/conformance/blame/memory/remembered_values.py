@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from typing import Any, Literal
@@ -11,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.memory.remembered_lines import NEWTON_STEPS, as_right, played
-from verify.conformance.blame.memory.state_questions import Question, questions
+from verify.conformance.blame.memory.remembered_lines import FALLING_STEPS, NEWTON_STEPS, as_right, played
+from verify.conformance.blame.memory.state_questions import Question, questions, tilted_place
 from verify.conformance.blame.memory.state_rules import AskedState, StateRule
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.questions import (
@@ -110,6 +111,8 @@ IN_SOLVE = _spots(
     ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
     *((f"factor{k}.H", f"the penalty solve, made of {k} Newton step{'s' * (k > 1)} from ỹ*,", "the Hessian")
       for k in NEWTON_STEPS),
+    *((f"falling{k}.H", f"the penalty solve, made of at most {k} Newton steps from ỹ* that make the gradient smaller,",
+       "the Hessian") for k in FALLING_STEPS),
 )  # fmt: skip
 IN_CALL = _spots(
     ("h_star.x", "h(x,ỹ*) for the weights", "x"),
@@ -151,7 +154,7 @@ OF_STAGE: dict[Stage, tuple[RememberedSpot, ...]] = {
 """Where each stage may take something over."""
 
 
-OF_MATRICES = frozenset(f"factor{k}.H" for k in NEWTON_STEPS)
+OF_MATRICES = frozenset((*(f"factor{k}.H" for k in NEWTON_STEPS), *(f"falling{k}.H" for k in FALLING_STEPS)))
 """Places of what is made of matrices alone."""
 NUMBERS = frozenset({"ramp_h.h_width", "ramp_lam.lam_width"})
 """Places of what has one size in all calls."""
@@ -235,7 +238,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
 @kept_by_reading(4)
 def value_questions(stage: Stage) -> tuple[Question, ...]:
     """Questions on which values that are kept from call to call can be told apart: all of them, and all sizes, vary."""
-    alike = () if stage == "samples" else questions(stage)
+    alike = () if stage == "samples" else [one for one in questions(stage) if "+0.25" not in one.probe.id]
     return (*alike, *(Question(probe) for probe in _varied(stage)))
 
 
@@ -252,8 +255,12 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from (lower_level_probe(place) for place in places if place.has_one_pair)
     elif stage == "penalty_minimiser":
         yield from map(minimiser_question, (*SEEDS, *(seed + 16 for seed in SEEDS[:3])))
-        for place, alpha in product(_mixed_up(), (0.25, 0.5)):
-            yield penalty_probe(place, alpha, tol=GRADIENT_NORM, name="kept")
+        # The second is the first at another x; at other alphas, no Hessian of theirs is one.
+        for (k, place), high, off_pair in product(enumerate(_mixed_up()), (1, 2), (False, True)):
+            alpha = high * (0.375 if k == 1 else 0.25)
+            yield penalty_probe(place, alpha, tol=GRADIENT_NORM, name=f"kept{'-off' * off_pair}", off_pair=off_pair)
+        # Another problem with the same matrices, so that these are told from the problem.
+        yield penalty_probe(tilted_place(_mixed_up()[0], Fraction(1, 4)), 0.375, tol=GRADIENT_NORM, name="kept")
     elif stage == "samples":
         yield from map(noisy_question, NOISY_SEEDS)
         yield from (drawn_call(600 + k, "additive") for k in range(4))
@@ -273,5 +280,5 @@ def _mixed_up() -> list[JudgedPlace]:
 
 
 def walk_of(count: int, seed: int) -> list[int]:
-    """An order of questions in which many follow each other, the same for a seed."""
-    return [int(k) for k in np.random.default_rng([seed, count]).integers(count, size=LENGTH)]
+    """An order of questions in which many follow each other, the same for a seed; the last comes before all others."""
+    return [count - 1, *(int(k) for k in np.random.default_rng([seed, count]).integers(count, size=LENGTH))]

@@ -85,7 +85,7 @@ def _bytes(values: Any) -> bytes:
 LINEAR = (("f", "x"), ("g", "y"), ("f", "y"))
 
 
-def _tilted(place: JudgedPlace, by: Fraction, blocks: Sequence[tuple[str, str]] = LINEAR) -> JudgedPlace:
+def tilted_place(place: JudgedPlace, by: Fraction, blocks: Sequence[tuple[str, str]] = LINEAR) -> JudgedPlace:
     """A problem of the same sizes with other entries of some vectors: no call before has seen it."""
     data = place.problem.to_dict()
     for form, block in blocks:
@@ -101,10 +101,10 @@ def _tilted(place: JudgedPlace, by: Fraction, blocks: Sequence[tuple[str, str]] 
 
 def _places() -> dict[str, JudgedPlace]:
     """A problem at two points, another of its sizes at the first one, and one of other sizes."""
-    near = _tilted(place_of("two-of-three"), Fraction(1, 4))
+    near = tilted_place(place_of("two-of-three"), Fraction(1, 4))
     return {"here": near.moved(0.015625), "there": near.moved(0.140625),
-            "other": _tilted(place_of("two-of-three"), Fraction(-1, 2)).moved(0.015625),
-            "small": _tilted(place_of("toy1"), Fraction(1, 4))}  # fmt: skip
+            "other": tilted_place(place_of("two-of-three"), Fraction(-1, 2)).moved(0.015625),
+            "small": tilted_place(place_of("toy1"), Fraction(1, 4))}  # fmt: skip
 
 
 DECIMALS = range(9)
@@ -154,7 +154,7 @@ def far_questions(stage: Stage) -> tuple[Question, ...]:
     if stage not in ("lower_level", "hypergradient"):
         return ()
     first, *drawn = [drawn_place(*which) for which in ((825, (2, 3, 4)), (883, (2, 3, 4)), (823, (2, 2, 2)))]
-    tilted = [_tilted(first, Fraction(1, 4), blocks) for blocks in (LINEAR, [("constraints", "b")])]
+    tilted = [tilted_place(first, Fraction(1, 4), blocks) for blocks in (LINEAR, [("constraints", "b")])]
     places = [place for one in (first, *drawn, *tilted) for by in FAR if (place := one.moved(float(by))).has_one_pair]
     if stage == "lower_level":
         return tuple(Question(lower_level_probe(place)) for place in places)
@@ -177,6 +177,8 @@ def _of(stage: Stage) -> Iterator[Probe]:
             yield activation_probe(f"state-{name}", np.array(h), np.array(lam), w, lw)
         return
     places = {name: place for name, place in _places().items() if place.has_one_pair}
+    # A problem that is taken for another shows apart from an answer that is where x is another, too.
+    places["other there"] = places["other"].moved(0.25)
     if stage == "lower_level":
         yield from map(lower_level_probe, places.values())
     elif stage == "penalty_minimiser":

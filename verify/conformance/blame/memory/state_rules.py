@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
@@ -12,11 +11,9 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.memory.state_of_runs import Renew
+from verify.conformance.blame.memory.alone import Alone
 from verify.conformance.blame.memory.state_questions import SHORTENED, Question
 from verify.conformance.probes.probes import Probe
-from verify.subjects import ReferenceSubject
-from verify.subjects.protocol import StageCalls
 
 EXACT = 1e-9
 """Relative difference below which two answers are one."""
@@ -27,35 +24,6 @@ WORDS = {
     **SHORTENED, "h": "h", "lam": "λ̃", "widths": "the widths",
 }  # fmt: skip
 """What questions differ in."""
-
-
-class Alone:
-    """What a subject without a past answers: a new copy of it, or the reference where there are none."""
-
-    def __init__(self, renew: Renew | None) -> None:
-        self._renew = renew
-        self._made: dict[tuple[int, int], Vector | None] = {}
-
-    def ask(self, make: Callable[[StageCalls], Vector | None]) -> Vector | None:
-        """Ask a copy that nothing was asked before."""
-        with self._renew() if self._renew is not None else nullcontext(StageCalls(ReferenceSubject())) as fresh:
-            return make(fresh)
-
-    def with_pair_of(self, question: Question, other: Question) -> Vector | None:
-        """The estimate a question gets on the lower-level pair of another; ``None`` where that does not fit."""
-        key = (id(question), id(other))
-        if key not in self._made:
-            self._made[key] = self.ask(partial(_on_pair, question=question, other=other))
-        return self._made[key]
-
-
-def _on_pair(stages: StageCalls, question: Question, other: Question) -> Vector | None:
-    there = other.probe
-    if there.problem is None:
-        return None
-    solver = stages if stages.offers("lower_level") else StageCalls(ReferenceSubject())
-    probe = question.with_pair_of(other, solver.lower_level(there.problem, there.x))
-    return None if probe is None else probe.ask(stages)
 
 
 @dataclass(frozen=True)
@@ -106,6 +74,8 @@ class StateRule:
     """Things that a memory tells questions apart by."""
     near: bool = False
     """Whether predictions are made by another program than the subject."""
+    of_problem: bool = False
+    """Whether it is about all that a stage is made of, so that no stage inside it does the same."""
 
     def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
         """None: what comes back depends on the calls before; ``fits`` holds a sequence against it."""
@@ -157,6 +127,12 @@ def _from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> V
 def _with_pair_from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> Vector | None:
     j = _first_alike(sequence, i, by)
     return sequence[i].own if j == i else _on_pair_of(sequence[i], sequence[j])
+
+
+def _with_problem_from_memory(sequence: Sequence[AskedState], i: int, by: Sequence[str]) -> Vector | None:
+    one, first = sequence[i], sequence[_first_alike(sequence, i, by)]
+    same_problem = one.question.part("problem") == first.question.part("problem")
+    return one.own if same_problem else one.alone.with_problem_of(one.question, first.question)
 
 
 def _on_pair_of(one: AskedState, other: AskedState | None) -> Vector | None:
@@ -265,6 +241,11 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
             yield StateRule(f"answers come from {words}", partial(_from_memory, by=by), parts=count)
             yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
                             parts=count)  # fmt: skip
+            # A pair is made of the problem and x alone: where x is told apart, its memory is one of answers.
+            of_pairs = walked[0].question.probe.stage == "lower_level" and not {"x", *SHORTENED}.isdisjoint(by)
+            if "problem" not in by and not of_pairs:
+                predict = partial(_with_problem_from_memory, by=by)
+                yield StateRule(f"the blocks f, g, A, B, b come from {words}", predict, parts=count, of_problem=True)
     yield from _kept_while_near(walked)
     if walked[0].question.probe.stage == "penalty_minimiser":
         yield StateRule("the way from ỹ* that the call before went is added to the right one: a start that is kept and "

@@ -10,6 +10,7 @@ import numpy as np
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.noise.estimate_laws import NoiseRule, of_f, of_g, of_mean
 from verify.conformance.blame.noise.noise_draws import explain_draws
+from verify.conformance.blame.noise.noise_jumps import explain_jumps
 from verify.conformance.blame.noise.noise_matrix import (
     FIRST,
     LATER,
@@ -70,8 +71,11 @@ def explain_noise(
     with suppress(SubjectFaultError, MissingCapabilityError):
         is_known = knows_the_stage(stages, is_explained=is_explained)
         of_draws = explain_draws(stages) if is_known else None
-        if of_draws is not None and of_draws.explanations:
-            return (of_draws,)
+        of_jumps = explain_jumps(stages) if is_known else None
+        formulas = tuple(one for one in (of_draws, of_jumps) if one is not None and one.explanations)
+        if formulas:
+            return formulas
+        of_draws = of_draws or of_jumps
         if is_known and (off or sampled is None):
             blames = [*_explained(stages)]
             if not blames and off and offers(stages.subject, "hypergradient_samples"):

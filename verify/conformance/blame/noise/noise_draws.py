@@ -32,7 +32,7 @@ from verify.conformance.vectors import known_answers as known
 from verify.subjects import MissingCapabilityError
 from verify.subjects.protocol import StageCalls
 
-Model = Literal["additive", "matrix"]
+Model = Literal["additive", "matrix", "jump"]
 MODELS: tuple[Model, ...] = ("additive", "matrix")
 SHAPE = (5, 3, 2)
 """n, m, p: components enough to tell sums of the same normals apart."""
@@ -49,7 +49,7 @@ RIVALS = 3
 
 @lru_cache(maxsize=64)
 def drawn_call(seed: int, model: Model) -> Probe:
-    """Line 6 under noise, every stage and every normal given; all scales change from seed to seed."""
+    """Line 6 under noise, every stage and every normal given; all scales change from seed to seed, g alone may jump."""
     place, rng = drawn_place(seed, SHAPE), np.random.default_rng([seed, 8])
     n, m, p = SHAPE
     draw, N_g = DrawnQuestions(rng), COUNTS[seed % len(COUNTS)]
@@ -57,8 +57,13 @@ def drawn_call(seed: int, model: Model) -> Probe:
         "y_star": rounded(draw.numbers(m)), "lam": rounded(np.abs(draw.numbers(p))),
         "rho": rounded(rng.integers(1, 9, p) / 8), "y_penalty": rounded(draw.numbers(m)),
     }  # fmt: skip
-    draws = {name: tuple(rounded(row) for row in np.round(rng.standard_normal((N_g, n)), 3)) for name in ("f_x", "g_x")}
+    widths = {"g_x": 1} if model == "jump" else {"f_x": n, "g_x": n}
+    draws = {
+        name: tuple(rounded(row) for row in np.round(rng.standard_normal((N_g, width)), 3))
+        for name, width in widths.items()
+    }
     sigma_f, sigma_g = SIGMAS[seed % len(SIGMAS)], SIGMAS[(3 * seed + 1 + seed // 7) % len(SIGMAS)]
+    sigma_f = "0" if model == "jump" else sigma_f
     noise = Noise(model=model, sigma_f=sigma_f, sigma_g=sigma_g)  # type: ignore[arg-type]  # exact spellings are parsed
     alpha = Fraction(ALPHAS[seed % len(ALPHAS)])
     setting = place.setting(alpha=alpha, given=given, noise=noise, N_g=N_g, draws=draws)
@@ -89,8 +94,10 @@ class NoiseFormula:
         call = probe.call
         if probe.stage != "hypergradient" or call.draws is None or call.y_penalty is None or call.y_star is None:
             return None
-        if probe.problem.noise.model not in MODELS:
+        if probe.problem.noise.model == "none":
             return None
+        if not {*call.draws} >= ({"f_x"} if probe.problem.noise.model == "jump" else {"f_x", "g_x"}):
+            return probe.expected if probe.problem.noise.model == "jump" else None
         at = NoisyCall(probe, probe.expected)
         at = NoisyCall(probe, probe.expected - sum(at.right.values()))
         return at.quiet + self.noise(at)
@@ -98,6 +105,8 @@ class NoiseFormula:
     def noise(self, at: NoisyCall) -> Vector:
         """What it adds to the estimate without noise, shape (n,)."""
         model, parts = at.probe.problem.noise.model, dict(at.right)
+        # Where noise of g jumps, that of f is additive.
+        model = "additive" if model == "jump" else model
         for of, slot, term in self.replaced:
             if of == model:
                 parts[slot] = np.zeros(len(at.probe.x)) if term is None else term.value(at)

@@ -80,3 +80,9 @@ def _added(stages: StageCalls, probe: Probe, number: int) -> Vector:
     rngs = [np.random.default_rng([number, k]) for k in range(TIMES)]
     got = [stages.hypergradient(probe.problem, probe.x, probe.call, rng) for rng in rngs]
     return np.asarray((np.array(got) - probe.expected) / scale)
+
+
+def with_all(noises: Sequence[Explanation], probe: Probe) -> Vector | None:
+    """The right answer with what each explanation of noise changes of it; ``None`` where none says anything."""
+    answers = [answer for noise in noises if (answer := noise.answer(probe)) is not None]
+    return np.asarray(probe.expected + sum(one - probe.expected for one in answers)) if answers else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,9 @@ class NoisyCall:
         for word, v in self.points.items():
             sizes[f"‖{word}‖₁"] = float(np.abs(v).sum())
             sizes[f"‖{word}‖_max"] = float(np.abs(v).max())
-        return sizes
+        of = {word: sizes[f"‖{word}‖"] for word in ("x", "ỹ", "ỹ*")}
+        sizes |= {f"(‖{a}‖+‖{b}‖)": of[a] + of[b] for a, b in combinations(of, 2)}
+        return sizes | {f"max(‖{a}‖,‖{b}‖)": max(of[a], of[b]) for a, b in combinations(of, 2)}
 
     @cached_property
     def scales(self) -> tuple[float, float, float, float]:
@@ -89,7 +92,7 @@ class NoisyCall:
         """The noise of f and that of g as they should be, shape (n,) each."""
         sigma_f, sigma_g, alpha, N_g = self.scales
         n = len(self.probe.x)
-        if self.probe.problem.noise.model == "additive":
+        if self.probe.problem.noise.model != "matrix":
             return {"f": sigma_f * self.vectors["Σz_f"] / N_g, "g": np.zeros(n)}
         f = sigma_f * self.sizes["‖(x,ỹ)‖"] * self.vectors["Σz_f"] / N_g
         return {"f": f, "g": alpha**-2 * sigma_g * self.sizes["‖ỹ−ỹ*‖"] * self.vectors["Σz_g"] / N_g}

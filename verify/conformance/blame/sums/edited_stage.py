@@ -14,7 +14,7 @@ from verify.conformance.blame.sums.answer_changes import AnswerChange
 from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.edit_words import exchanged_words, sentence_of
 from verify.conformance.blame.sums.exchanges import Exchange
-from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, RightPart, Space, right_sum
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, RightPart, Space, right_minimiser, right_sum
 from verify.conformance.blame.sums.sparse_sums import SumEdit
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes.probes import Probe
@@ -156,18 +156,6 @@ def _members(space: Space) -> dict[str, list[tuple[int, RightPart]]]:
         group: [(j, part) for j, part in parts if part.group == group]
         for group in dict.fromkeys(part.group for _, part in parts)
     }
-
-
-def right_minimiser(c: CallPoint) -> Vector:
-    """The penalty minimiser as it is right, in doubles, from its system in y − ỹ*."""
-    key = "right minimiser"
-    if key not in c.table:
-        q = c.q
-        H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
-        shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
-        c.table[key] = np.asarray(c.y_star - shift)
-    solved: Vector = c.table[key]
-    return solved
 
 
 def zero_of(gradient: Callable[[Vector], Vector | None], start: Vector) -> Vector | None:

@@ -14,6 +14,7 @@ from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
 from verify.conformance.blame.lower_level.programs import QuadraticProgram, solved
 from verify.conformance.blame.sums.call_points import CallPoint
+from verify.conformance.blame.sums.right_sums import right_minimiser
 from verify.conformance.blame.sums.term_basis import DIGITS
 from verify.method.factors import spelt_plainly
 from verify.method.terms import EXCHANGES, changed_entries
@@ -25,13 +26,15 @@ Exchanged = Callable[[CallPoint], CallPoint | None]
 class Exchange:
     """One thing taken for another; ``change`` gives ``None`` where the sizes do not allow it.
 
-    ``of_y``: it depends on the y at which the formula is evaluated, so that solving takes iterations.
+    ``of_y``: it depends on the y at which the formula is evaluated, so that solving takes iterations. ``solves``: it
+    solves for another y, as exactly as doubles allow.
     """
 
     name: str
     cost: float
     change: Exchanged
     of_y: bool = False
+    solves: bool = False
 
     def at(self, c: CallPoint) -> CallPoint | None:
         """What :attr:`change` makes of a point, made there once."""
@@ -111,7 +114,11 @@ def _with(change: dict[str, str]) -> Exchanged:
     """Arguments by formulas."""
 
     def made(c: CallPoint) -> CallPoint:
-        own = {"solved_anew": partial(_solved_anew, c), "activated": c.activated}
+        own = {
+            "solved_anew": partial(_solved_anew, c),
+            "activated": c.activated,
+            "minimiser": partial(right_minimiser, c),
+        }
         told: Any = {name: c.value(formula, own) for name, formula in change.items()}
         return replace(c, **told)
 
@@ -175,7 +182,7 @@ def _all_exchanges() -> Iterator[Exchange]:
     for name, (cost, told) in EXCHANGES["rho"].items():
         yield Exchange(name, cost, _with(told), re.search(r"\bh\b", told["rho"]) is not None)
     for name, (cost, told) in EXCHANGES["arguments"].items():
-        yield Exchange(name, cost, _with(told))
+        yield Exchange(name, cost, _with(told), solves="minimiser()" in told.values())
     yield from (alpha.exchange for alpha in USUAL_ALPHAS)
     for block in (field.name for field in fields(QuadraticArrays)):
         kind = "vectors" if block in ("f_x", "f_y", "g_x", "g_y", "b") else "matrices"

@@ -14,7 +14,7 @@ from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.blame.sums.exchanges import Exchange, exchanges
 from verify.conformance.blame.whole_calls import WeighedLine, play
 from verify.conformance.probes.probes import Probe
-from verify.method.terms import EXCHANGES
+from verify.method.terms import EXCHANGES, OVERWRITTEN, term_value
 
 SLACK = 1e-7
 """A tolerance of programs that look for the rows that hold."""
@@ -119,6 +119,38 @@ class TwiceMadeWeights:
     def answer(self, probe: Probe) -> Vector | None:
         """What such an oracle call answers."""
         return play(probe, {"reweighed": self}) if probe.stage == "hypergradient" else probe.expected
+
+
+@dataclass(frozen=True)
+class OverwrittenRows:
+    """An oracle call that makes its weights in the place of the row values, which its later lines then use."""
+
+    words: str
+
+    @property
+    def sentence(self) -> str:
+        """What the rows have become."""
+        return f"where it makes ρ itself, lines 5 and 6 have {self.words} where h(x,ỹ*) belongs, as if changed in place"
+
+    @property
+    def edits(self) -> int:
+        """One change."""
+        return 1
+
+    def overwritten(self, h: Vector, probe: Probe, h_width: float) -> Vector:
+        """What stands where h(x,ỹ*) belongs, the weights of the probe being given."""
+        call = probe.call
+        names = {"h": h, "lam": call.lam, "rho": call.rho, "h_width": h_width, "lam_width": call.parameters.lam_width}
+        return np.asarray(term_value(OVERWRITTEN[self.words], names))
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """What such an oracle call answers."""
+        return play(probe, {"overwritten": self}) if probe.stage == "hypergradient" else probe.expected
+
+
+def overwritten_rows() -> Iterator[OverwrittenRows]:
+    """All that row values may have become."""
+    return map(OverwrittenRows, OVERWRITTEN)
 
 
 WEIGHED_LINES: dict[WeighedLine, str] = {"solve": "its penalty solve alone", "line 6": "line 6 alone"}

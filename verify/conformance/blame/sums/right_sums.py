@@ -57,6 +57,18 @@ def right_sum(space: Space, c: CallPoint, dropped: Sequence[int] = ()) -> Vector
     return sum(values, c.noise_x if space == "x" else np.zeros(size))
 
 
+def right_minimiser(c: CallPoint) -> Vector:
+    """The penalty minimiser as it is right, in doubles, from its system in y − ỹ*."""
+    key = "right minimiser"
+    if key not in c.table:
+        q = c.q
+        H = q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B
+        shift = np.linalg.solve(H, right_sum("y", c.at(c.y_star)))
+        c.table[key] = np.asarray(c.y_star - shift)
+    solved: Vector = c.table[key]
+    return solved
+
+
 def summed_sizes(space: Space, c: CallPoint) -> Vector:
     """What the right formula adds up, in size: the yardstick of rounding."""
     key = f"sizes in {space}"
@@ -65,3 +77,17 @@ def summed_sizes(space: Space, c: CallPoint) -> Vector:
         c.table[key] = sum((np.abs(part.at(c)) for part in parts), np.zeros(len(c.x) if space == "x" else len(c.y)))
     sizes: Vector = c.table[key]
     return sizes
+
+
+def solved_rounding(c: CallPoint) -> Vector:
+    """What line 6 makes of the rounding of a y that was solved for, shape (n,): of what its gradient adds up."""
+    q, rho = c.q, np.abs(c.rho)
+    rows = np.abs(q.A @ c.x) + np.abs(q.B) @ np.abs(c.y) + np.abs(q.b)
+    left = EPSILONS * np.finfo(float).eps * (summed_sizes("y", c) + c.alpha_2 * np.abs(q.B.T) @ (rho * rows))
+    off = np.abs(np.linalg.pinv(q.f_yy + c.alpha_1 * q.g_yy + c.alpha_2 * (q.B.T * c.rho) @ q.B)) @ left
+    moved = np.abs(q.f_xy) @ off + c.alpha_1 * np.abs(q.g_xy) @ off
+    return np.asarray(moved + c.alpha_2 * np.abs(q.A.T) @ (rho * (np.abs(q.B) @ off)))
+
+
+EPSILONS = 8.0
+"""Roundings by which two programs that solve for the same y may differ."""

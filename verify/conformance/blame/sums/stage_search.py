@@ -17,7 +17,7 @@ from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchan
 from verify.conformance.blame.sums.exchanges import exchanges
 from verify.conformance.blame.sums.minimiser_rules import RULES, counted_steps, cut_values, fitted_rules, newton_steps
 from verify.conformance.blame.sums.other_alphas import other_alphas
-from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum, summed_sizes
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space, right_sum, solved_rounding, summed_sizes
 from verify.conformance.blame.sums.sparse_sums import (
     ROUNDING,
     Sheet,
@@ -79,7 +79,10 @@ def apart(edit: EditedStage, witness: Witness) -> float:
     answer, distance = edit.beside(witness.point, witness.probe.expected), np.inf
     if answer is not None and answer.shape == witness.got.shape:
         size = np.abs(answer) + (summed_sizes("x", edit.moved(witness.point)) if edit.space == "x" else 0.0)
-        distance = float(np.max(np.abs(answer - witness.got) / (witness.limits + ROUNDING * size), initial=0.0))
+        limits = witness.limits + ROUNDING * size
+        if edit.space == "x" and any(scoped.exchange.solves for scoped in edit.exchanged):
+            limits = limits + solved_rounding(edit.moved(witness.point))
+        distance = float(np.max(np.abs(answer - witness.got) / limits, initial=0.0))
     elif not any(scoped.exchange.of_y for scoped in edit.exchanged):
         return np.inf
     # Where it kinks close by, that an answer solves the edited problem is seen though it is not solved here.
@@ -88,7 +91,17 @@ def apart(edit: EditedStage, witness: Witness) -> float:
 
 def _unsolved(edit: EditedStage, witness: Witness) -> float:
     """How far an answer is from solving the edited problem, in what was asked for: it may be flatter than the right."""
-    at, tol = witness.answered, witness.probe.tol
+    others = (witness.probe.expected, witness.point.y_star)
+    elsewhere = [y for y in others if (np.abs(y - witness.got) > witness.limits).any()]
+    if any(_left(edit, witness, y) <= 1 for y in elsewhere):
+        # What is so flat that other points solve it, too, says nothing of where it is zero.
+        return np.inf
+    return _left(edit, witness, witness.got)
+
+
+def _left(edit: EditedStage, witness: Witness, y: Vector) -> float:
+    """What the edited gradient is at a point, in what was asked for."""
+    at, tol = witness.point.at(y), witness.probe.tol
     left = edit.total(at)
     if left is None or not np.isfinite(left).all():
         return np.inf

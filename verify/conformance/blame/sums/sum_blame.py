@@ -37,6 +37,8 @@ MOST_CALLS = 150
 """Further calls of one stage, while explanations are looked for."""
 CONFIRMING = 60
 """Further calls that hold explanations of one level against new answers, and tell them apart."""
+SMALL = 1 / 16
+"""The alpha at which a solve that ends too soon elsewhere has ended: its steps leave less and less of the way."""
 ILL_CONDITIONED = 1 / 64
 """The alpha of questions to a minimiser that answers all others rightly."""
 SOON = 0.02
@@ -85,9 +87,11 @@ def explain_sum(
     search = StageSearch(space, Asker(stages), question, left, is_noisy=space == "x" and stages.use_draws)
     base = search.gather(FIRST)
     if space == "y" and all_right(base) and (off or any(not answer.excess <= 1 for answer in answers)):
-        # What is cut off, or ends too soon, shows where the Hessian is ill-conditioned.
-        search.question = lambda seed, part: minimiser_question(seed, part, ILL_CONDITIONED)
-        base = search.gather(FIRST)
+        # What is skipped without weights, or is cut off or ends too soon where the Hessian is ill-conditioned, shows.
+        for search.question in (_weightless, _ill_conditioned):
+            base = search.gather(FIRST)
+            if not all_right(base):
+                break
     before = [w for w in (witness_of(a.probe, a.got, left) for a in answers) if w is not None]
     noisy = [w for w in before if w.probe.call.draws is not None]
     before = [w for w in before if w.probe.call.draws is None]
@@ -102,12 +106,37 @@ def explain_sum(
         base, before = before, []
     if len(base) < ENOUGH or says_nothing(base) or (space == "y" and all_right(base)):
         return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
+    told = _confirmed(search, base, (before, noisy), elsewhere=elsewhere)
+    if told is None and ends_soon and not elsewhere:
+        # Steps with the right Hessian towards the zero of a wrong gradient end before it, but not where alpha is small.
+        search = replace(search, ask=Asker(stages), question=_at_small_alpha)
+        near = search.gather(FIRST)
+        is_off = len(near) >= ENOUGH and not all_right(near)
+        told = _confirmed(search, near, (before, noisy), base, elsewhere=False) if is_off else None
+    if told is None:
+        return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
+    return replace(told, effect=effect_of(stage, told.explanations[0]))
+
+
+def _confirmed(
+    search: StageSearch,
+    base: Sequence[Witness],
+    beside: tuple[Sequence[Witness], Sequence[Witness]],
+    others: Sequence[Witness] = (),
+    *,
+    elsewhere: bool,
+) -> Blame | None:
+    """Explanations of answers that hold on questions asked since then, and on those seen before without noise.
+
+    They need not hold on others: those that are not as the first one says are told beside it.
+    """
     held: list[Witness] = []
+    before, noisy = beside
     for candidates in search_levels(search, base):
         if not candidates:
             continue
         # Iterations that end too soon may have used up what was to be asked while they were looked for.
-        search = replace(search, ask=Asker(stages, CONFIRMING))
+        search = replace(search, ask=Asker(search.ask.stages, CONFIRMING)) if isinstance(search.ask, Asker) else search
         held = held or (search.put(_judged_later()) if elsewhere else search.gather(LATER))
         if elsewhere and all_right(held):
             break
@@ -116,13 +145,26 @@ def explain_sum(
         explanations = [edit for edit in explanations if explained(edit, noisy)] or explanations
         explanations = told_apart(search, explanations)
         if explanations and held:
-            first = explanations[0]
-            agreeing = [*base, *held, *before]
-            return replace(
-                blame, explanations=tuple(explanations), agrees=len(agreeing), held_out=len(held),
-                apart=max(apart(first, w) for w in agreeing), effect=effect_of(stage, first),
+            first, agreeing = explanations[0], [*base, *held, *before]
+            return Blame(
+                STAGE_OF[search.space], tuple(explanations), len(agreeing), len(held),
+                max(apart(first, w) for w in agreeing),
+                left=[StageAnswer(w.probe, w.got) for w in others if apart(first, w) > 1],
             )  # fmt: skip
-    return replace(blame, effect=effect_of(stage, AsAnswered(stages)), described=ends_soon)
+    return None
+
+
+def _weightless(seed: int, part: Part) -> Probe:
+    """A question to the minimiser, every second one without a weight on any row."""
+    return minimiser_question(seed, "f" if part == "all" and seed % 2 else part)
+
+
+def _at_small_alpha(seed: int, part: Part) -> Probe:
+    return minimiser_question(seed, part, SMALL)
+
+
+def _ill_conditioned(seed: int, part: Part) -> Probe:
+    return minimiser_question(seed, part, ILL_CONDITIONED)
 
 
 def _judged_later() -> Iterator[Probe]:
@@ -199,6 +241,9 @@ def both_ways(one: EditedStage, two: EditedStage) -> EditedStage:
     """Of two ways to say the same the likelier; a formula is said beside words, and first."""
     formula = next((edit for edit in (one, two) if edit.summed.edits and not edit.exchanged and not edit.changed), None)
     words = next((edit for edit in (one, two) if edit.exchanged and not edit.summed.edits and not edit.changed), None)
+    step = next((edit for edit in (one, two) if edit.changed and not edit.summed.edits and not edit.exchanged), None)
+    if formula is not None and step is not None and formula.edits == step.edits == 1 and not formula.also:
+        return replace(formula, also=step.sentence)
     short = formula is not None and len(formula.summed.units) <= 1 and len(formula.summed.added) <= 1
     if formula is None or words is None or formula.also or words.also or not short or one.edits != two.edits:
         return one

@@ -15,8 +15,9 @@ import numpy as np
 from spec.exact import Vector
 from verify.conformance import outer, random_stages
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
+from verify.conformance.blame.memory.alone import Alone
 from verify.conformance.blame.memory.state_questions import Question
-from verify.conformance.blame.memory.state_rules import Alone, AskedState, Remembers, StateRule
+from verify.conformance.blame.memory.state_rules import AskedState, Remembers, StateRule
 from verify.conformance.blame.noise.noise_matrix import SOURCES, matrix_spots
 from verify.conformance.blame.noise.noise_spots import DrawnSpot, Spot
 from verify.conformance.bugs.bent_subject import by_id
@@ -214,8 +215,8 @@ def _in_a_row(unheld: Unheld, stage: Stage, part: Kept) -> list[AskedState]:
     questions, alone = [*probes, *probes[::-1]], Alone(lambda: nullcontext(StageCalls(unheld.subject(part))))
     got, own = answered(unheld.subject(part), questions), {probe.id: alone.ask(probe.ask) for probe in probes}
     return [
-        AskedState(Question(probe), np.zeros(0) if answer is None else answer, first, np.zeros(1), alone)
-        for probe, answer in zip(questions, got, strict=True) if (first := own[probe.id]) is not None
+        AskedState(Question(probe), np.zeros(0) if answer is None else answer, own[probe.id], np.zeros(1), alone)
+        for probe, answer in zip(questions, got, strict=True)
     ]  # fmt: skip
 
 
