@@ -23,7 +23,7 @@ from verify.conformance.blame.memory.state import explain_by_values, explain_sta
 from verify.conformance.blame.memory.state_of_runs import Renew
 from verify.conformance.blame.memory.state_rules import Remembers, StateRule
 from verify.conformance.blame.noise.noise_blame import explain_noise
-from verify.conformance.blame.noise.noise_draws import MODELS, NoiseFormula, drawn_call
+from verify.conformance.blame.noise.noise_draws import JUMP, MODELS, NoiseFormula, drawn_call
 from verify.conformance.blame.noise.noise_elsewhere import explain_elsewhere
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw
 from verify.conformance.blame.noise.noise_terms import RIGHT_TERMS, NoiseTerm
@@ -95,11 +95,13 @@ def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stage
 
 def _makes_noise(line: Explanation, stages: StageCalls) -> bool:
     """Whether an explanation of line 6 gives answers with given normals too, so that their noise is as it must be."""
-    for model, seed in product(MODELS, NOISY):
+    for model, seed in product((*MODELS, JUMP), NOISY):
         probe = drawn_call(seed, model)
         try:
             prediction, got = line.answer(probe), probe.ask(stages)
         except (SubjectFaultError, MissingCapabilityError):
+            if model == JUMP:
+                continue  # a model that not every subject makes
             return False
         if prediction is None or not (np.abs(prediction - got) <= probe.tolerance).all():
             return False

@@ -190,6 +190,16 @@ def off_truth(place: JudgedPlace, alpha: float) -> Probe:
     return _estimate(place, alpha, "given", place.setting(alpha=Fraction(alpha), given=_stages_off(place)))
 
 
+def zero_probes(place: JudgedPlace, alpha: float) -> Iterator[Probe]:
+    """Line 6 on stages one of which is 0 in every entry, and a call that is given such weights: 0 is a value."""
+    stages = _stages_off(place)
+    for name, values in stages.items():
+        given = stages | {name: (Fraction(0),) * len(values)}
+        yield _estimate(place, alpha, f"{name}-zero", place.setting(alpha=Fraction(alpha), given=given))
+    unweighed = {"y_star": stages["y_star"], "lam": stages["lam"], "rho": (Fraction(0),) * place.problem.p}
+    yield _estimate(place, alpha, "own-solve-rho-zero", place.setting(alpha=Fraction(alpha), given=unweighed))
+
+
 def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Probe:
     """The same with noise, the normals that matter handed over."""
     rng = np.random.default_rng([N_g, n_of(place.name)])
@@ -248,6 +258,7 @@ def _all() -> Iterator[Probe]:
                     noisy_probe(there, alpha, noise, 3) for noise in NOISES for there in (place, place.moved(0.125))
                 )
                 yield noisy_probe(place, alpha, ELSEWHERE, 3)
+    yield from zero_probes(place_of("two-of-three"), 0.1)
     inner: tuple[tuple[Given, str], ...] = (
         (FROM_RHO, "own-solve"), (FROM_PAIR, "own-weights"), (FROM_SCRATCH, "own-pair"),
     )  # fmt: skip

@@ -70,6 +70,12 @@ def pair_kept(key: Key) -> type:
     return Pair
 
 
+class LowerByRows(Only):
+    def lower_level(self, problem: Any, x: Any) -> Any:
+        rows = tuple(block.tobytes() for block in (problem.arrays.A, problem.arrays.B, problem.arrays.b))
+        return self.remember((rows, np.asarray(x).tobytes()), lambda: self.right.lower_level(problem, x))
+
+
 class LowerByPoint(Only):
     def lower_level(self, problem: Any, x: Any) -> Any:
         return self.remember(x.tobytes(), lambda: self.right.lower_level(problem, x))
@@ -194,6 +200,7 @@ PLANTED: dict[str, tuple[Any, str, str]] = {
     "pair-by-problem": (pair_kept(lambda p, x, c: text(p)), "hypergradient",
                         "the lower-level pair ỹ*, λ̃ comes from a memory keyed on the problem alone"),
     "lower-by-x": (LowerByPoint, "lower_level", "a memory keyed on x alone"),
+    "lower-by-rows": (LowerByRows, "lower_level", "a memory keyed on x and the rows A, B, b alone"),
     "lower-of-sizes": (LowerOfFirstProblem, "lower_level", OF_SIZES),
     "solve-of-sizes": (SolveOfFirstProblem, "penalty_minimiser", OF_SIZES),
     "estimate-of-sizes": (EstimateOfFirstProblem, "hypergradient", OF_SIZES),

@@ -69,6 +69,11 @@ def _apart(one: Vector, other: Vector) -> float:
     return float(np.max(np.abs(one - other) / (1e-300 + np.abs(one) + np.abs(other)), initial=0.0))
 
 
+def _packed(lam: Vector) -> Vector:
+    """Positive entries first, in their order."""
+    return np.concatenate([lam[lam > 0], lam[lam <= 0]])
+
+
 def _moved(lam: Vector) -> Vector:
     """Positive multipliers moved on by one among themselves."""
     held, moved = lam > 0, lam.copy()
@@ -134,7 +139,8 @@ RULES: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 """What takes a program to compute."""
 _FUNCTIONS: Space = FUNCTIONS | {
-    "moved": _moved, "roll": np.roll, "sort": np.sort, "round": np.round, "arange": np.arange, "argmax": np.argmax,
+    "moved": _moved, "packed": _packed,
+    "roll": np.roll, "sort": np.sort, "round": np.round, "arange": np.arange, "argmax": np.argmax,
     "inf": np.inf, "trunc": np.trunc, "tanh": np.tanh, "to_digits": to_digits, "on_simplex": on_simplex,
     "half": lambda v: v.astype(np.float16).astype(np.float64),
 }  # fmt: skip

@@ -26,7 +26,7 @@ from verify.conformance.probes.probes import (
 )
 from verify.method.lines import Stage
 
-ATTRIBUTES = ("problem", "x", "alpha", "stages", "sizes")
+ATTRIBUTES = ("problem", "x", "alpha", "stages", "sizes", "rows")
 """What a memory may tell questions apart by."""
 
 
@@ -45,7 +45,10 @@ class Question:
                     "widths": (probe.h_width, call.parameters.lam_width)}  # fmt: skip
         sizes = (probe.problem.n, probe.problem.m, probe.problem.p)
         values: dict[str, Any] = {"problem": str(probe.problem.to_dict()), "x": probe.x.tobytes(), "sizes": sizes}
-        if probe.stage != "lower_level":
+        if probe.stage == "lower_level":
+            q = probe.problem.arrays
+            values["rows"] = tuple(map(_bytes, (q.A, q.B, q.b)))
+        else:
             values |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
         return values
 
@@ -181,6 +184,8 @@ def _of(stage: Stage) -> Iterator[Probe]:
     places["other there"] = places["other"].moved(0.25)
     if stage == "lower_level":
         yield from map(lower_level_probe, places.values())
+        # Rows alone are others: a memory that looks at them and not at g is told from one that looks at x.
+        yield lower_level_probe(tilted_place(places["here"], Fraction(-1, 8), [("constraints", "b")]))
     elif stage == "penalty_minimiser":
         for place in places.values():
             yield penalty_probe(place, 0.1, tol=GRADIENT_NORM, name="state")

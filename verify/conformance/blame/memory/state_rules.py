@@ -21,7 +21,7 @@ NEAR = 1e-8
 """The same where another program made the answer that must come back."""
 WORDS = {
     "problem": "the problem", "x": "x", "alpha": "α", "stages": "the given stages", "sizes": "the sizes n, m, p",
-    **SHORTENED, "h": "h", "lam": "λ̃", "widths": "the widths",
+    **SHORTENED, "h": "h", "lam": "λ̃", "widths": "the widths", "rows": "the rows A, B, b",
 }  # fmt: skip
 """What questions differ in."""
 

@@ -34,6 +34,7 @@ from verify.subjects.protocol import StageCalls
 
 Model = Literal["additive", "matrix", "jump"]
 MODELS: tuple[Model, ...] = ("additive", "matrix")
+JUMP: Model = "jump"
 SHAPE = (5, 3, 2)
 """n, m, p: components enough to tell sums of the same normals apart."""
 FIRST = range(600, 612)

@@ -62,7 +62,8 @@ def jump_noise(words: str, probe: Probe) -> Vector:
     z_star = z if call.reading.noise_pairing == "common" else np.asarray(draws["g_x_star"])[:, 0]
     names = {
         "here": y[0] > z, "there": y_star[0] > z_star, "Phi": ndtr(y[0]), "Phi_star": ndtr(y_star[0]),
-        "first": 1.0 * (np.arange(len(probe.x)) == 0), "alpha_1": call.alpha**-2, "N": len(z),
+        "by": lambda v, v_star: (v > z).mean() - ndtr(v) - (v_star > z_star).mean() + ndtr(v_star), "y": y,
+        "y_star": y_star, "first": 1.0 * (np.arange(len(probe.x)) == 0), "alpha_1": call.alpha**-2, "N": len(z),
     }  # fmt: skip
     return np.asarray(sigma_g * term_value(JUMPS[words], names))
 
