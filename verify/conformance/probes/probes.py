@@ -196,7 +196,7 @@ def zero_probes(place: JudgedPlace, alpha: float) -> Iterator[Probe]:
     for name, values in stages.items():
         given = stages | {name: (Fraction(0),) * len(values)}
         yield _estimate(place, alpha, f"{name}-zero", place.setting(alpha=Fraction(alpha), given=given))
-    unweighed = {"y_star": stages["y_star"], "lam": stages["lam"], "rho": (Fraction(0),) * place.problem.p}
+    unweighed = {"y_star": rounded(place.y_star), "lam": rounded(place.lam), "rho": (Fraction(0),) * place.problem.p}
     yield _estimate(place, alpha, "own-solve-rho-zero", place.setting(alpha=Fraction(alpha), given=unweighed))
 
 
