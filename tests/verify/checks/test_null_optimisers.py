@@ -218,7 +218,7 @@ def _tightened(evidence, share):
         ("goldstein-convergence/telescope", "regret", 0.98),
         ("goldstein-convergence/bias-term", "contribution of the bias", 0.98),
         ("goldstein-convergence/block-radius", "‖z - x_k‖", 0.8),
-        ("goldstein-convergence/second-moment", "(‖∇F‖ + β)²", 0.6),
+        ("goldstein-convergence/second-moment", "(‖∇F‖ + β)²", 0.98),
         ("goldstein-convergence/bias-potential", "ε + 2β", 0.4),
         ("goldstein-convergence/explicit-constants", "T = KM", 0.1),
     ],

@@ -36,8 +36,9 @@ PLACES = tuple(Fraction(4) + Fraction(k, 24) for k in range(25))
 
 
 def clarke_on_waves(z: Vector) -> Vector:
-    """Along the axis of the waves a member of ∂F."""
-    rows = [WAVES.clarke_on_axis(Fraction(y)) for y in np.atleast_2d(z)[:, 1].tolist()]
+    """∇F of the waves; on their axis, where there is none, a member of ∂F."""
+    points = [(Fraction(x), Fraction(y)) for x, y in np.atleast_2d(z).tolist()]
+    rows = [WAVES.gradient(x, y) if x else WAVES.clarke_on_axis(y) for x, y in points]
     return np.array(rows, dtype=np.float64).reshape(z.shape)
 
 

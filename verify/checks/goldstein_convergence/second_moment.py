@@ -39,7 +39,9 @@ from verify.truth.geometry import quadratic_of
 from verify.truth.goldstein.lipschitz import lipschitz_constant
 from verify.truth.point_values import moved
 
-ALPHA = 0.4
+ALPHA = 0.2
+STEEP_ALPHA = 0.4
+"""Where F is nearly at its steepest: there the bias must exceed what is left to the end."""
 STEEP = Fraction(97, 100)
 """Of the way to where F is steepest."""
 NOISE = additive("1/30")
@@ -63,11 +65,13 @@ def second_moment_of_answers(case: Case) -> Measurement:
 
     As written only where F is Lipschitz on all of R^n; repaired against the gradient's length along the run, no more.
     """
-    case = replace(case, instance=between_rows(case.instance))
+    bounded = between_rows(case.instance)
+    alpha = ALPHA if bounded is case.instance else STEEP_ALPHA
+    case = replace(case, instance=bounded)
     truth = regular_truth(case.instance)
     L = _lipschitz(case) if case.as_written else float(np.linalg.norm(truth.grad_F))
-    setting = SampleSetting.at(case, truth, ALPHA, NOISE)
-    noisy, call = setting.case.instance.problem, case.call(ALPHA)
+    setting = SampleSetting.at(case, truth, alpha, NOISE)
+    noisy, call = setting.case.instance.problem, case.call(alpha)
     V, mean = second_moment(setting, NOISE), setting.mean
     beta = float(np.linalg.norm(mean - truth.grad_F))
     # A third of a run goes by until its steps are clipped: till then they tell what was answered.
@@ -86,9 +90,9 @@ def second_moment_of_answers(case: Case) -> Measurement:
     shown = run(case.rng)
     # The law of an answer at the start; along a run its mean moves by the slack at most. Line 5 may stop before the
     # minimiser: the mean that its parts are taken around is that of the subject's own answers without noise.
-    own = _own_mean(case, case.x)
-    slack = abs(_square_at(case, shown.z[-1]) - float(mean @ mean))
-    own_end = _own_mean(case, shown.z[-1])
+    own = _own_mean(case, case.x, alpha)
+    slack = abs(_square_at(case, shown.z[-1], alpha) - float(mean @ mean))
+    own_end = _own_mean(case, shown.z[-1], alpha)
     own_slack = abs(float(own_end @ own_end) - float(own @ own))
     exact = SquareBound("E‖g‖² along runs, against ‖E g‖² + V", case.share, law=_law(own, V), wanted=SEEN)
     slope, right = ("L_F", "L_F²") if case.as_written else ("‖∇F‖", "(‖∇F‖ + β)²")
@@ -101,7 +105,7 @@ def second_moment_of_answers(case: Case) -> Measurement:
     }  # fmt: skip
     example = Counterexample(
         problem=plain(case.instance.problem.to_dict()), x=[str(value) for value in case.instance.x], values=values,
-        note=f"α = {ALPHA:g}: where F is nearly at its steepest the answers' mean is off ∇F by β, away from 0.",
+        note=f"α = {alpha:g}: where F is nearly at its steepest the answers' mean is off ∇F by β, away from 0.",
     )  # fmt: skip
     return Measurement((*widened, shown.followed), counterexample=example)
 
@@ -133,15 +137,15 @@ def _law(mean: Vector, V: float) -> SquareLaw:
     return SquareLaw.of(mean, V / len(mean) * np.eye(len(mean)))
 
 
-def _own_mean(case: Case, x: Vector) -> Vector:
+def _own_mean(case: Case, x: Vector, alpha: float) -> Vector:
     """What the subject answers without noise, shape (n,)."""
-    return case.stages.hypergradient(case.instance.with_noise(Noise()).problem, x, case.call(ALPHA), case.rng)
+    return case.stages.hypergradient(case.instance.with_noise(Noise()).problem, x, case.call(alpha), case.rng)
 
 
-def _square_at(case: Case, z: Vector) -> float:
+def _square_at(case: Case, z: Vector, alpha: float) -> float:
     """Squared length of the exact mean of an answer at another point."""
     there = replace(case, instance=case.instance.at(*(Fraction(v) for v in z.tolist())))
-    mean = SampleSetting.at(there, solve_any(quadratic_of(case.instance.problem), z.tolist()), ALPHA, NOISE).mean
+    mean = SampleSetting.at(there, solve_any(quadratic_of(case.instance.problem), z.tolist()), alpha, NOISE).mean
     return float(mean @ mean)
 
 
