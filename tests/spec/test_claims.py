@@ -282,6 +282,14 @@ def test_what_only_the_repaired_text_has_or_a_lemma_gives_is_not_granted(premise
         Claim.model_validate(data)
 
 
+@pytest.mark.parametrize("blank", [" ", "so that it is asked "])
+def test_what_is_granted_has_a_reason(blank: str) -> None:
+    data = tomllib.loads(source("solution-error"))
+    next(one for one in data["premises"] if one["id"] == "alpha-range")["granted"] = blank
+    with pytest.raises(ValueError, match=r"alpha-range.granted: must be a reason, without blanks around it"):
+        Claim.model_validate(data)
+
+
 def test_an_unknown_choice_is_refused() -> None:
     data = tomllib.loads(source("variance-bound")) | {"choices": ["no_such_choice"]}
     with pytest.raises(ValueError, match="must be one of dual_term"):

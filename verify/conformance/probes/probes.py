@@ -191,13 +191,16 @@ def off_truth(place: JudgedPlace, alpha: float) -> Probe:
 
 
 def zero_probes(place: JudgedPlace, alpha: float) -> Iterator[Probe]:
-    """Line 6 on stages one of which is 0 in every entry, and a call that is given such weights: 0 is a value."""
+    """Line 6 on stages one of which is 0 in every entry, and calls that solve with such weights or multipliers."""
     stages = _stages_off(place)
     for name, values in stages.items():
         given = stages | {name: (Fraction(0),) * len(values)}
         yield _estimate(place, alpha, f"{name}-zero", place.setting(alpha=Fraction(alpha), given=given))
-    unweighed = {"y_star": rounded(place.y_star), "lam": rounded(place.lam), "rho": (Fraction(0),) * place.problem.p}
-    yield _estimate(place, alpha, "own-solve-rho-zero", place.setting(alpha=Fraction(alpha), given=unweighed))
+    pair = {"y_star": rounded(place.y_star), "lam": rounded(place.lam)}
+    pair["rho"] = rounded(evaluate(place.setting(alpha=Fraction(alpha), given=pair)).rho)
+    for name in ("rho", "lam"):
+        given = pair | {name: (Fraction(0),) * place.problem.p}
+        yield _estimate(place, alpha, f"own-solve-{name}-zero", place.setting(alpha=Fraction(alpha), given=given))
 
 
 def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Probe:

@@ -18,34 +18,46 @@ from verify.subjects.protocol import StageCalls
 
 
 class ZerosAreMissing(ReferenceSubject):
-    """``if not call.rho.any()`` in place of ``if call.rho is None``."""
+    """``if not call.rho.any()`` in place of ``if call.rho is None``, or the same of another stage."""
 
-    name = "zeros-are-missing"
+    def __init__(self, stage: str) -> None:
+        self.name = stage
 
     def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
-        if call.rho is not None and not np.any(call.rho):
-            own = super().hypergradient
-            y = call.y_penalty
-            call = replace(call, rho=None, y_penalty=None)
-            if y is not None:
-                h = problem.arrays.A @ x - problem.arrays.B @ call.y_star - problem.arrays.b
-                width = call.parameters.h_width(call.reading, call.alpha**3, float(np.linalg.norm(problem.arrays.B, 2)))
-                rho = self.activation(h, call.lam, width, call.parameters.lam_width)
-                call = replace(call, rho=rho, y_penalty=y)
-            return own(problem, x, call, rng)
+        value = getattr(call, self.name)
+        if value is not None and not np.any(value):
+            call = replace(call, **{self.name: self._own(problem, x, call)})
         return super().hypergradient(problem, x, call, rng)
 
+    def _own(self, problem: Any, x: Any, call: Any) -> Any:
+        if self.name == "y_penalty":
+            return self.penalty_minimiser(problem, x, replace(call, y_penalty=None), 1e-12)
+        if self.name != "rho":
+            return self.lower_level(problem, x)[self.name == "lam"]
+        a = problem.arrays
+        width = call.parameters.h_width(call.reading, call.alpha**3, float(np.linalg.norm(a.B, 2)))
+        return self.activation(a.A @ x - a.B @ call.y_star - a.b, call.lam, width, call.parameters.lam_width)
 
-class PacksInFront(ReferenceSubject):
-    name = "packs-in-front"
+
+class Packs(ReferenceSubject):
+    name = "packs"
+
+    def __init__(self, behind: bool) -> None:
+        self.behind = behind
 
     def lower_level(self, problem: Any, x: Any) -> Any:
         y, lam = super().lower_level(problem, x)
-        return y, np.concatenate([lam[lam > 0], lam[~(lam > 0)]])
+        held, zeros = lam[lam > 0], lam[~(lam > 0)]
+        return y, np.concatenate([zeros, held] if self.behind else [held, zeros])
 
 
-class JumpsByTheLast(ReferenceSubject):
-    name = "jumps-by-the-last"
+class JumpsOtherwise(ReferenceSubject):
+    """Jump noise that another number than the first component of y decides, or that is in another component."""
+
+    name = "jumps-otherwise"
+
+    def __init__(self, decides: Any, place: int = 0) -> None:
+        self.decides, self.place = decides, place
 
     def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
         right = np.array(super().hypergradient(problem, x, call, rng))
@@ -58,9 +70,9 @@ class JumpsByTheLast(ReferenceSubject):
         def part(y: Any, y_star: Any) -> float:
             return float((y > z).mean() - ndtr(y) - (y_star > z_star).mean() + ndtr(y_star))
 
-        y, y_star = call.y_penalty, call.y_star
-        change = part(y[-1], y_star[-1]) - part(y[0], y_star[0])
-        right[0] += problem.noise.scale("g.x") * call.alpha**-2 * change
+        scale = problem.noise.scale("g.x") * call.alpha**-2
+        right[0] -= scale * part(call.y_penalty[0], call.y_star[0])
+        right[self.place] += scale * part(self.decides(call.y_penalty), self.decides(call.y_star))
         return right
 
 
@@ -73,16 +85,33 @@ def letter_of(subject: Any, *stages: Any) -> str:
 @pytest.mark.parametrize(
     ("subject", "stage", "words"),
     [
-        (PacksInFront(), "lower_level", "the λ of binding rows are returned first, in the rows' order"),
-        (ZerosAreMissing(), "hypergradient", "where a given ρ is 0 in every entry, as if none were given"),
+        (Packs(behind=False), "lower_level", "the λ of binding rows are returned first, in the rows' order"),
+        (Packs(behind=True), "lower_level", "zeros are returned first, and the λ of binding rows after them"),
+        (ZerosAreMissing("rho"), "hypergradient", "where a given ρ is 0 in every entry, as if none were given"),
+        (ZerosAreMissing("y_penalty"), "hypergradient", "where a given ỹ is 0 in every entry, as if none were given"),
+        (ZerosAreMissing("y_star"), "hypergradient", "where a given ỹ* is 0 in every entry, as if none were given"),
+        (ZerosAreMissing("lam"), "hypergradient", "where a given λ̃ is 0 in every entry, as if none were given"),
     ],
+    ids=lambda value: value.name if hasattr(value, "name") else "",
 )
 def test_each_is_named(subject: Any, stage: Any, words: str) -> None:
     assert words in letter_of(subject, stage)
 
 
-def test_a_jump_that_another_component_decides_is_named() -> None:
-    blame = explain_jumps(StageCalls(JumpsByTheLast()))
+@pytest.mark.parametrize(
+    ("decides", "place", "words"),
+    [
+        (lambda y: y[-1], 0, "decided by the last component of y"),
+        (np.sum, 0, "decided by the sum of y's components"),
+        (np.linalg.norm, 0, "decided by y's length"),
+        (lambda y: y[0], -1, "the same in the last component, not in the first"),
+    ],
+)
+def test_a_jump_that_is_decided_otherwise_is_named(decides: Any, place: int, words: str) -> None:
+    blame = explain_jumps(StageCalls(JumpsOtherwise(decides, place)))
     assert blame is not None
-    assert "decided by the last component of y" in blame.explanations[0].sentence
+    assert words in blame.explanations[0].sentence
+
+
+def test_right_jumps_are_none_of_these() -> None:
     assert explain_jumps(StageCalls(ReferenceSubject())) is None

@@ -238,7 +238,7 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
 @kept_by_reading(4)
 def value_questions(stage: Stage) -> tuple[Question, ...]:
     """Questions on which values that are kept from call to call can be told apart: all of them, and all sizes, vary."""
-    alike = () if stage == "samples" else [one for one in questions(stage) if "+0.25" not in one.probe.id]
+    alike = () if stage == "samples" else questions(stage, is_there=False)
     return (*alike, *(Question(probe) for probe in _varied(stage)))
 
 

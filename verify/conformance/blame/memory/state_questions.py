@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec import Quadratic, parse_problem
+from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
 from verify.conformance.blame.questions import drawn_place
 from verify.conformance.places.places import JudgedPlace, place_of
@@ -46,8 +47,7 @@ class Question:
         sizes = (probe.problem.n, probe.problem.m, probe.problem.p)
         values: dict[str, Any] = {"problem": str(probe.problem.to_dict()), "x": probe.x.tobytes(), "sizes": sizes}
         if probe.stage == "lower_level":
-            q = probe.problem.arrays
-            values["rows"] = tuple(map(_bytes, (q.A, q.B, q.b)))
+            values["rows"] = _rows(probe.problem.arrays)
         else:
             values |= {"alpha": call.alpha, "stages": tuple(_bytes(call.stages[name]) for name in sorted(call.stages))}
         return values
@@ -68,8 +68,7 @@ class Question:
         q = getattr(self.probe.problem, "arrays", None)
         if q is None:
             return self.attributes
-        matrices, rows = (tuple(map(_bytes, blocks)) for blocks in ((q.f_yy, q.g_yy, q.B), (q.A, q.B, q.b)))
-        return {**self.attributes, "matrices": matrices, "rows": rows}
+        return {**self.attributes, "matrices": tuple(map(_bytes, (q.f_yy, q.g_yy, q.B))), "rows": _rows(q)}
 
     def with_pair_of(self, other: Question, pair: tuple[Vector, Vector] | None) -> Probe | None:
         """The same estimate on the pair of another question; ``None`` where that does not fit."""
@@ -83,6 +82,10 @@ class Question:
 
 def _bytes(values: Any) -> bytes:
     return b"" if values is None else np.asarray(values, dtype=np.float64).tobytes()
+
+
+def _rows(q: QuadraticArrays) -> tuple[bytes, ...]:
+    return tuple(map(_bytes, (q.A, q.B, q.b)))
 
 
 LINEAR = (("f", "x"), ("g", "y"), ("f", "y"))
@@ -164,13 +167,13 @@ def far_questions(stage: Stage) -> tuple[Question, ...]:
     return tuple(Question(chain_probe(place, 0.25, FROM_SCRATCH, "state")) for place in places)
 
 
-@lru_cache(maxsize=4)
-def questions(stage: Stage) -> tuple[Question, ...]:
-    """Of one stage, those that a memory mixes up next to each other."""
-    return tuple(Question(probe) for probe in _of(stage))
+@lru_cache(maxsize=8)
+def questions(stage: Stage, *, is_there: bool = True) -> tuple[Question, ...]:
+    """Of one stage, those that a memory mixes up next to each other; with the other problem at an x of its own, too."""
+    return tuple(Question(probe) for probe in _of(stage, is_there))
 
 
-def _of(stage: Stage) -> Iterator[Probe]:
+def _of(stage: Stage, is_there: bool) -> Iterator[Probe]:
     if stage == "activation":
         for name, h, lam, w, lw in (
             ("a", (-0.03, -0.01), (0.02, 0.07), 0.1, 0.1), ("b", (-0.06, -0.02), (0.02, 0.07), 0.1, 0.1),
@@ -180,8 +183,9 @@ def _of(stage: Stage) -> Iterator[Probe]:
             yield activation_probe(f"state-{name}", np.array(h), np.array(lam), w, lw)
         return
     places = {name: place for name, place in _places().items() if place.has_one_pair}
-    # A problem that is taken for another shows apart from an answer that is where x is another, too.
-    places["other there"] = places["other"].moved(0.25)
+    if is_there:
+        # A problem that is taken for another shows apart from an answer that is where x is another, too.
+        places["other there"] = places["other"].moved(0.25)
     if stage == "lower_level":
         yield from map(lower_level_probe, places.values())
         # Rows alone are others: a memory that looks at them and not at g is told from one that looks at x.

@@ -182,7 +182,7 @@ def _all_exchanges() -> Iterator[Exchange]:
     for name, (cost, told) in EXCHANGES["rho"].items():
         yield Exchange(name, cost, _with(told), re.search(r"\bh\b", told["rho"]) is not None)
     for name, (cost, told) in EXCHANGES["arguments"].items():
-        yield Exchange(name, cost, _with(told), solves="minimiser()" in told.values())
+        yield Exchange(name, cost, _with(told), solves=any("minimiser()" in formula for formula in told.values()))
     yield from (alpha.exchange for alpha in USUAL_ALPHAS)
     for block in (field.name for field in fields(QuadraticArrays)):
         kind = "vectors" if block in ("f_x", "f_y", "g_x", "g_y", "b") else "matrices"
