@@ -19,9 +19,16 @@ STOPS: dict[str, dict[str, str]] = tomllib.loads(
 """What iterations are stopped by, by stage and name."""
 
 
-def looked_at(formula: str, space: Mapping[str, Any]) -> float:
-    """What a rule sees."""
-    return float(eval(compiled(formula), FUNCTIONS, dict(space)))
+_OF_ROWS = FUNCTIONS | {
+    "norm": lambda rows: np.linalg.norm(rows, axis=1),
+    "norm_max": lambda rows: np.abs(rows).max(axis=1, initial=0.0),
+    "dot": lambda rows, others: (rows * others).sum(axis=1),
+}
+
+
+def looked_at(formula: str, space: Mapping[str, Any]) -> Vector:
+    """What a rule sees after every step, of what it looks at in as many rows, or in one for all."""
+    return np.asarray(eval(compiled(formula), _OF_ROWS, dict(space)), float)
 
 
 class Met(NamedTuple):

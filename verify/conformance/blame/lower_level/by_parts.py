@@ -114,7 +114,6 @@ def _factor_words(name: str, factor: float) -> str:
     return f"with {sign}{name} in place of {name}"
 
 
-@lru_cache(maxsize=20_000)
 def binding_rows(probe: Probe, setting: PartSetting) -> tuple[int, ...] | None:
     """Rows that are held; ``None`` where rounding decides about one of them, or there is no solution."""
     if setting.program == setting.choosing == RIGHT_LOWER:
@@ -122,6 +121,11 @@ def binding_rows(probe: Probe, setting: PartSetting) -> tuple[int, ...] | None:
     by = setting.program
     for name, change in setting.choosing.blocks:
         by = by.with_block(name, change)
+    return _rows_by(probe, by)
+
+
+@lru_cache(maxsize=20_000)
+def _rows_by(probe: Probe, by: LowerProgram) -> tuple[int, ...] | None:
     program = by.program(probe.problem.arrays, probe.x)
     pair = solved(program)
     rows = None if pair is None else clearly_held(program, pair)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache, partial
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -149,10 +149,11 @@ KINDS: dict[str, tuple[Steps, dict[str, Size], str]] = {
 RULES = STOPS["lower_level"]
 
 
-def _measured(rule: str, program: QuadraticProgram, before: Pair, now: Pair) -> float:
-    """What a rule sees."""
-    h = program.violated(now[0])
-    space = {"y": now[0], "lam": now[1], "y_before": before[0], "lam_before": before[1], "h": h}
+def _seen(rule: str, program: QuadraticProgram, pairs: Sequence[Pair]) -> Vector:
+    """What a rule sees after every step, the first pair being the start."""
+    y, lam = (np.array([pair[half] for pair in pairs]) for half in (0, 1))
+    h = np.array([program.violated(now) for now in y[1:]])
+    space = {"y": y[1:], "lam": lam[1:], "y_before": y[:-1], "lam_before": lam[:-1], "h": h}
     return looked_at(RULES[rule], space)
 
 
@@ -193,7 +194,7 @@ def _stopped(ending: EarlyEnd, program: QuadraticProgram, most: float) -> Pair |
     """Where the rule ends it; ``None`` where it never does, or where rounding decides."""
     before = _start(ending, program)
     for pair in islice(ending.started(program), ENOUGH):
-        value = _measured(ending.rule, program, before, pair)
+        value = _seen(ending.rule, program, [before, pair])[0]
         if not np.abs(pair[0]).max(initial=0.0) < FAR:
             return None
         if value <= most:
@@ -260,12 +261,7 @@ def _met(ending: EarlyEnd, program: QuadraticProgram, alike: Alike) -> Met | Non
     if not at:
         return None
     passed = walk.pairs[: at[-1] + 1]
-
-    @cache
-    def seen(rule: str) -> Vector:
-        return np.array([_measured(rule, program, old, new) for old, new in pairwise(passed)])
-
-    return Met(at[0], at[-1], seen)
+    return Met(at[0], at[-1], cache(lambda rule: _seen(rule, program, passed)))
 
 
 @lru_cache(maxsize=1)

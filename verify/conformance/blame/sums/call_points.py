@@ -14,6 +14,7 @@ from spec.blocks.quadratic import QuadraticArrays
 from spec.exact import Vector
 from verify.conformance.bugs.bent_subject import arrays_of
 from verify.conformance.probes.probes import Probe
+from verify.method.player import compiled
 from verify.method.terms import term_value
 from verify.truth.geometry import ramp
 
@@ -37,6 +38,8 @@ BLOCKS = frozenset(block.name for block in fields(QuadraticArrays))
 VALUES = {name: name for name in ("x", "y", "y_star", "lam", "rho", "alpha", "alpha_1", "alpha_2", "h", "h_star")} | {
     "y_penalty": "y", "keeps_dual": "keeps_dual"
 }  # fmt: skip
+OF_Y = frozenset(("y", "y_penalty", "h"))
+"""Names whose values hang on where a formula is evaluated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,16 +115,23 @@ class CallPoint:
         """What was already computed here, by name, or by what computes it."""
         return {}
 
+    @cached_property
+    def whatever_y(self) -> dict[str, Any]:
+        """Values of formulas that do not name ``y``, the same wherever it is."""
+        return {}
+
     def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
         """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
-        table = self.table
+        table = self.whatever_y if OF_Y.isdisjoint(compiled(formula).co_names) else self.table
         if formula not in table:
             table[formula] = term_value(formula, Names(self, more or {}))
         return table[formula]
 
     def at(self, y: Vector) -> CallPoint:
         """The same evaluated at another y."""
-        return replace(self, y=y)
+        moved = replace(self, y=y)
+        moved.__dict__["whatever_y"] = self.whatever_y
+        return moved
 
     def with_blocks(self, **blocks: Any) -> CallPoint:
         """The same with other blocks of the problem."""

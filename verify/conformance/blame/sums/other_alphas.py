@@ -12,7 +12,7 @@ from spec.exact import Vector
 from verify.conformance.blame.measuring import fitted
 from verify.conformance.blame.sums.call_points import CallPoint, point_of
 from verify.conformance.blame.sums.exchanges import POWERS, USUAL_ALPHAS, OtherAlpha
-from verify.conformance.blame.sums.right_sums import Space, right_sum, summed_sizes
+from verify.conformance.blame.sums.right_sums import RIGHT_PARTS, Space
 from verify.conformance.blame.whole_calls import play
 from verify.conformance.probes.probes import Probe
 
@@ -24,18 +24,34 @@ FOUND = 1e-6
 
 def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vector]) -> Iterator[OtherAlpha]:
     """Each power of alpha with the number that gives the sums at these points, where there is one that is not usual."""
+    lines = [_weighed(space, c) for c in points]
     for power in POWERS:
 
         def off(factor: float, power: float = power) -> float:
-            moved = [OtherAlpha(factor, power)(c) for c in points]
-            sizes = [np.linalg.norm(summed_sizes(space, c)) for c in moved]
-            left = [np.linalg.norm(right_sum(space, c) - s) for c, s in zip(moved, sums, strict=True)]
-            return float(np.divide(left, sizes).max())
+            left = 0.0
+            for c, s, (weights, parts) in zip(points, sums, lines, strict=True):
+                weighed = OtherAlpha(factor, power).of(c.alpha) ** weights * parts
+                left = max(left, np.linalg.norm(weighed.sum(axis=1) - s) / np.linalg.norm(np.abs(weighed).sum(axis=1)))
+            return float(left)
 
         factor = fitted(off, *REACH, without=1.0, enough=FOUND)
         alpha = OtherAlpha(factor or 1.0, power)
         if factor is not None and alpha not in (OtherAlpha(1, 1), *USUAL_ALPHAS) and off(factor) <= FOUND:
             yield alpha
+
+
+def _weighed(space: Space, c: CallPoint) -> tuple[Vector, Vector]:
+    """The right formula's summands without their weights, a column each, and the powers of alpha that these are."""
+    plain = replace(c, alpha_1=1.0, alpha_2=1.0)
+    columns = [(WEIGHTS[part.group], part.at(plain)) for part in RIGHT_PARTS[space]]
+    if space == "x":
+        columns += zip((WEIGHTS["f"], WEIGHTS["g"]), c.mean_noises, strict=True)
+    powers, parts = zip(*columns, strict=True)
+    return np.array(powers), np.stack(parts, axis=1)
+
+
+WEIGHTS = {"f": 0.0, "g": -2.0, "dual": -2.0, "penalty": -4.0}
+"""Of each group of the formula, as powers of alpha."""
 
 
 @dataclass(frozen=True)

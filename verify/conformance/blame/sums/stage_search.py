@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, product
 
@@ -292,10 +292,13 @@ class Further:
     """Questions of a search, for iterations that end too soon."""
 
     search: StageSearch
+    points: dict[int, CallPoint | None] = field(default_factory=dict)
 
     def point(self, seed: int) -> CallPoint | None:
-        """What a question gives."""
-        return point_of(self.search.question(seed, "all"))
+        """What a question gives, made once with all that is computed of it."""
+        if seed not in self.points:
+            self.points[seed] = point_of(self.search.question(seed, "all"))
+        return self.points[seed]
 
     def answer(self, seed: int) -> Seen | None:
         """What the subject makes of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from verify.conformance.blame.sums.minimiser_rules import hessian_of
 from verify.conformance.blame.sums.right_sums import right_sum
 from verify.method.endings import STOPS, Met, ends, looked_at, met_everywhere, plainest, same_step
 from verify.method.factors import spelt_plainly
+from verify.method.player import Space
 
 MOST_STEPS = 300
 FAR = 1e12
@@ -108,23 +109,25 @@ def _largest(v: Vector) -> float:
 
 def _around(c: CallPoint, start: str) -> tuple[Vector, Vector, Vector]:
     """The Hessian, where an iteration starts, and the gradient there."""
-    at = STARTS[start](c)
-    return hessian_of(c), at, right_sum("y", c.at(at))
+    key = "around", start
+    if key not in c.table:
+        at = STARTS[start](c)
+        c.table[key] = hessian_of(c), at, right_sum("y", c.at(at))
+    around: tuple[Vector, Vector, Vector] = c.table[key]
+    return around
 
 
-def _measured(c: CallPoint, rule: str, slopes: tuple[Vector, Vector], step: Vector, y: Vector) -> float:
-    """What a rule sees, ``slopes`` being the gradients at the start and now."""
-    first, now = slopes
-    space = {"first": first, "now": now, "step": step, "y": y, "alpha": c.alpha, "alpha_1": c.alpha_1,
-             "alpha_2": c.alpha_2, "tol": max(c.tol, 1e-300)}  # fmt: skip
-    return looked_at(RULES[rule], space)
-
-
-def _seen(c: CallPoint, start: str, moves: Sequence[Vector], rule: str) -> Vector:
-    """What a rule sees after every step."""
+def _looks(c: CallPoint, start: str, moves: Sequence[Vector]) -> Space:
+    """What rules look at after every step, a row each."""
     H, at, slope = _around(c, start)
-    pairs = pairwise([np.zeros(len(at)), *moves])
-    return np.array([_measured(c, rule, (slope, slope + H @ new), new - old, at + new) for old, new in pairs])
+    ends = np.array([np.zeros(len(at)), *moves])
+    return {"first": slope[None], "now": np.array([slope + H @ w for w in moves]), "step": np.diff(ends, axis=0), "y": at + ends[1:],
+            "alpha": c.alpha, "alpha_1": c.alpha_1, "alpha_2": c.alpha_2, "tol": max(c.tol, 1e-300)}  # fmt: skip
+
+
+def _seen(looks: Space, rule: str) -> Vector:
+    """What a rule sees after every step."""
+    return looked_at(RULES[rule], looks)
 
 
 def _met(kind: str, start: str, seen: Seen) -> Met | None:
@@ -145,7 +148,7 @@ def _met(kind: str, start: str, seen: Seen) -> Met | None:
         return None
     # Where it has ended it stays.
     last = here[-1] if here[-1] < len(moves) else MOST_STEPS
-    return Met(here[0], last, cache(partial(_seen, c, start, moves)))
+    return Met(here[0], last, cache(partial(_seen, _looks(c, start, moves))))
 
 
 def _counted(kind: str, start: str, steps: int, v: Vector, c: CallPoint) -> Vector:
@@ -157,11 +160,12 @@ def _counted(kind: str, start: str, steps: int, v: Vector, c: CallPoint) -> Vect
 def _stopped(kind: str, start: str, rule: tuple[str, float], v: Vector, c: CallPoint) -> Vector:
     H, at, slope = _around(c, start)
     name, most = rule
-    before = np.zeros(len(at))
-    for w in islice(KINDS[kind](H, slope), MOST_STEPS):
-        if _measured(c, name, (slope, slope + H @ w), w - before, at + w) <= most:
-            return np.asarray(at + w)
-        before = w
+    steps, moves = islice(KINDS[kind](H, slope), MOST_STEPS), list[Vector]()
+    while some := [*islice(steps, FIRST_STEPS)]:
+        moves += some
+        ended = np.flatnonzero(_seen(_looks(c, start, moves), name) <= most)
+        if len(ended):
+            return np.asarray(at + moves[ended[0]])
     return v
 
 
@@ -235,16 +239,13 @@ def _lowest(kind: str, start: str, rule: str, seed: int, more: More) -> Vector:
     c = more.point(seed)
     if c is None:
         return np.zeros(0)
-    key = "stopped", kind, start, rule
+    key = "looks", kind, start
     if key not in c.table:
         H, _, slope = _around(c, start)
-        moves = [*islice(KINDS[kind](H, slope), FIRST_STEPS)]
-        with np.errstate(all="ignore"):
-            seen = _seen(c, start, moves, rule) if moves else np.zeros(0)
-        down = np.minimum.accumulate(seen)
-        c.table[key] = seen[seen <= down]
-    lowest: Vector = c.table[key]
-    return lowest
+        c.table[key] = _looks(c, start, [*islice(KINDS[kind](H, slope), FIRST_STEPS)])
+    with np.errstate(all="ignore"):
+        seen = _seen(c.table[key], rule)
+    return seen[seen <= np.minimum.accumulate(seen)]
 
 
 ASKED, SHARP = 12, 1.02
