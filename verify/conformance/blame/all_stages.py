@@ -32,7 +32,9 @@ from verify.conformance.blame.stage_effects import AsAnswered, effect_of
 from verify.conformance.blame.sums.edited_stage import EditedStage
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.comparison.end_to_end import is_offered
+from verify.conformance.comparison.runs_together import one_by_one
 from verify.conformance.comparison.stage_comparison import PROBED, Seen
+from verify.conformance.outer import RIGHT, compare, watch
 from verify.conformance.probes.pacing import Clock, Timed
 from verify.conformance.probes.probes import FROM_SCRATCH
 from verify.method.lines import Stage
@@ -232,7 +234,14 @@ def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
         return explain_whole_optimiser(stages)
     if seen.miscounted:
         return (Blame("optimise", described=seen.miscounted),)
-    return explain_together(stages, seen.together) if seen.together else explain_loop(stages, seen.record)
+    if not seen.together:
+        return explain_loop(stages, seen.record)
+    if seen.record is None:
+        alone = one_by_one(stages)
+        record = watch(alone)
+        if any(line.excess > 1 for line in compare(record, RIGHT)):
+            return explain_loop(alone, record)
+    return explain_together(stages, seen.together)
 
 
 def _is_explained(blames: Sequence[Blame]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from spec import InvalidInputError
+from spec import InvalidInputError, OuterParameters
 from spec.exact import Vector
 from verify.conformance.outer import (
     RIGHT,
@@ -19,7 +19,7 @@ from verify.conformance.outer import (
     WrongNumberOfCallsError,
     compare_lines,
 )
-from verify.subjects.protocol import OuterRun, StageCalls, offers
+from verify.subjects.protocol import OuterRun, StageCalls, Subject, offers
 
 SCALES = (1.0, 0.6, -1.3)
 """The starts of the runs, in units of their trial's."""
@@ -29,6 +29,31 @@ SEED = 3000
 
 Group: TypeAlias = tuple[RecordedLoop, ...]
 """The runs of one trial that were made together."""
+
+
+@dataclass(frozen=True)
+class OneByOne:
+    """A subject that makes runs together alone, asked for one; a block is drawn here, for it says no output."""
+
+    subject: Subject
+    name: str = "one run of those made together"
+
+    def optimise(self, oracle: Any, x0: Vector, parameters: OuterParameters, rng: np.random.Generator) -> OuterRun:
+        """Algorithm 2 from one start."""
+
+        def of_rows(z: Any) -> Vector:
+            rows = np.asarray(z)
+            return np.reshape(oracle(rows.reshape(rows.shape[-1:])), rows.shape)
+
+        stages = StageCalls(self.subject)
+        x_bar, path = stages.optimise_runs(of_rows, x0[None], parameters, rng, keep_path=True)
+        assert path is not None  # asked for
+        return OuterRun(x_bar[rng.integers(parameters.K), 0], x_bar[:, 0], path[:, 0])
+
+
+def one_by_one(stages: StageCalls) -> StageCalls:
+    """Single runs of a subject, be it one that makes runs together alone."""
+    return stages if stages.offers("optimise") else StageCalls(OneByOne(stages.subject))
 
 
 def starts_of(trial: LoopTrial) -> Vector:

@@ -19,7 +19,7 @@ from verify.conformance.probes.probes import WHOLE, Probe, probes
 from verify.conformance.random_stages import RUN_STAGES, Sampled, Signature, Statistic, distance
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.protocol import StageCalls
+from verify.subjects.protocol import StageCalls, offers
 
 Probed = Literal["lower_level", "activation", "penalty_minimiser", "hypergradient"]
 PROBED: tuple[Probed, ...] = get_args(Probed)
@@ -292,16 +292,18 @@ def _unlike(stage: Stage, signature: Signature, law: Signature, where: str) -> S
 
 
 def _optimised(seen: Seen) -> StageFinding:
-    if not seen.stages.offers("optimise"):
-        if is_offered(seen.stages):
-            return judge_end_to_end(seen.stages)
+    single, lines, refusals = seen.stages.offers("optimise"), list[outer.LoopComparison](), list[str]()
+    if not single and is_offered(seen.stages):
+        return judge_end_to_end(seen.stages)
+    if not single and not offers(seen.stages.subject, "optimise_runs"):
         return _not_offered("optimise", "the subject offers no optimise")
-    try:
-        seen.record = outer.watch(seen.stages)
-    except outer.WrongNumberOfCallsError as error:
-        return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
-                            worst=2.0)  # fmt: skip
-    lines, refusals = outer.compare(seen.record, outer.RIGHT), list[str]()
+    if single:
+        try:
+            seen.record = outer.watch(seen.stages)
+        except outer.WrongNumberOfCallsError as error:
+            return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=1, diverging=1,
+                                worst=2.0)  # fmt: skip
+        lines = outer.compare(seen.record, outer.RIGHT)
     wrong = [comparison for comparison in lines if comparison.excess > 1]
     if not wrong:
         # Where single runs are off, those made together are expected to be.
@@ -310,14 +312,18 @@ def _optimised(seen: Seen) -> StageFinding:
         except MissingCapabilityError as refusal:
             refusals.append(str(refusal))
         except outer.WrongNumberOfCallsError as error:
-            seen.miscounted = f"Single runs are right. {error}."
+            seen.miscounted = f"{'Single runs are right. ' if single else ''}{error}."
             return StageFinding(stage="optimise", status="diverges", sentence=f"{error}.", compared=len(lines) + 1,
                                 diverging=1, worst=2.0)  # fmt: skip
         lines += compare_together(seen.together)
+        if not lines:
+            return _not_offered("optimise", refusals[0])
         wrong = [comparison for comparison in lines if comparison.excess > 1]
     numbers: dict[str, Any] = {"compared": len(lines), "worst": max(comparison.excess for comparison in wrong or lines)}
     if not wrong:
-        sentence = "Steps, queried points and block means follow Algorithm 2; s_t and the output's block are uniform."
+        laws = "s_t and the output's block are" if single else "s_t is"
+        sentence = f"Steps, queried points and block means follow Algorithm 2; {laws} uniform."
+        sentence += "" if single else " It makes runs together alone, which have no output."
         sentence += _besides(refusals)
         return StageFinding(stage="optimise", status="agrees", sentence=sentence, **numbers)
     first = wrong[0]

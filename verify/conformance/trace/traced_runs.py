@@ -10,6 +10,7 @@ import numpy as np
 
 from spec import OuterParameters
 from spec.exact import Vector
+from verify.conformance.comparison.runs_together import one_by_one
 from verify.conformance.outer import RIGHT, LoopTrial, RecordedLoop, along, compare_lines
 from verify.conformance.trace.named_values import GIVEN, PART, SCALED, ByAnswers, Named
 from verify.conformance.trace.seen_values import ValueWatch
@@ -75,7 +76,7 @@ def _question(trial: LoopTrial, seed: int) -> TracedQuestion:
             return trial.oracle(queries[-1])
 
         drawn = LoggedGenerator(seed)
-        answer = stages.optimise(oracle, np.array(trial.x0), trial.parameters, drawn)
+        answer = one_by_one(stages).optimise(oracle, np.array(trial.x0), trial.parameters, drawn)
         z = np.array(queries).reshape(-1, len(trial.x0))
         return HeardRun(
             RecordedLoop(trial, answer, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape)), drawn.log

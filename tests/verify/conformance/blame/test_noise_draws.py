@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,27 @@ def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
     assert answer is not None
     assert answer == pytest.approx(probe.ask(stages), rel=1e-9)
     assert np.abs(answer - probe.expected).max() > 1e-3
+
+
+def test_one_sample_too_few_is_told_where_there_is_but_one() -> None:
+    blame = explain_draws(mistaken("noise_f", "sigma_f * size_f * z_f.sum(0) / maximum(N_g - 1, 1)"))
+    assert blame is not None
+    assert "(N_g − 1)" in blame.explanations[0].sentence
+    (single,) = islice((p for p in (drawn_call(k, "additive") for k in count()) if p.call.parameters.N_g == 1), 1)
+    answer = blame.explanations[0].answer(single)
+    assert answer == pytest.approx(single.expected, rel=1e-12)
+
+
+def test_a_fixed_seed_is_told_beside_a_wrong_formula() -> None:
+    stages = mistaken("noise_f", "2 * sigma_f * size_f * z_f.sum(0) / N_g")
+    many = stages.subject.hypergradient_samples
+    stages.subject.hypergradient_samples = lambda problem, x, call, _, count: many(
+        problem, x, call, np.random.default_rng(0), count
+    )
+    told = [one.sentence for blame in explain_noise(stages, look(stages, only=["samples"]).sampled)
+            for one in blame.explanations]  # fmt: skip
+    assert any("2σ_f" in one for one in told)
+    assert any("a fixed seed in each call" in one for one in told)
 
 
 @pytest.mark.parametrize("subject", [ReferenceSubject(), PlainMethod()])

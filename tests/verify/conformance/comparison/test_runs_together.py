@@ -112,6 +112,20 @@ class AsksTwice(Together):
         return super().optimise_runs(oracle, *others)
 
 
+class PlacesByComponent(Together):
+    def places(self, rng: Any, runs: int) -> Any:
+        return rng.random((runs, 2))
+
+
+class OnlyTogether:
+    """A program that makes no single runs."""
+
+    name = "only together"
+
+    def __init__(self, runs: Together) -> None:
+        self.optimise_runs = runs.optimise_runs
+
+
 def letter_of(subject: Any) -> tuple[str, str, str]:
     """Status and sentence of the comparison, and what the letter says."""
     stages = StageCalls(subject)
@@ -145,6 +159,38 @@ def test_what_runs_share_is_seen_and_named(subject: Any, part: str, words: str) 
     assert status == "diverges"
     assert sentence.startswith(f"Its {part} are off on ")
     assert words in told
+
+
+def test_runs_that_are_never_made_singly_are_held_to_the_algorithm() -> None:
+    status, sentence, told = letter_of(OnlyTogether(Together()))
+    assert (status, told) == ("agrees", "")
+    assert sentence.endswith("s_t is uniform. It makes runs together alone, which have no output.")
+
+
+@pytest.mark.parametrize(
+    ("runs", "words"),
+    [
+        (PlacesByComponent(), "one s_t must serve all components"),
+        (ClipsTogether(), "clipped by the length of all runs' steps together"),
+        (SharesPlaces(), "runs made together have the same s_t"),
+    ],
+)
+def test_of_runs_that_are_never_made_singly_it_is_told_what_is_off(runs: Together, words: str) -> None:
+    subject = OnlyTogether(runs)
+    status, _, told = letter_of(subject)
+    assert status == "diverges"
+    assert words in told
+    case = of_run(look(StageCalls(subject), only=["optimise"]), "planted")
+    assert case is not None
+    space: dict[str, Any] = {"planted": subject}
+    exec(case.code, space)
+    assert not np.all((space["low"] <= space["got"]) & (space["got"] <= space["high"]))
+
+
+def test_runs_that_are_refused_and_never_made_singly_are_not_applicable() -> None:
+    status, sentence, _ = letter_of(OnlyTogether(Refuses()))
+    assert status == "not offered"
+    assert "not yet" in sentence
 
 
 def test_one_s_t_for_all_steps_is_no_s_t_that_runs_share() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, islice
 
 import daqp
@@ -198,9 +198,18 @@ def one_at_a_time(program: QuadraticProgram, _: float) -> Pair | None:
     return pair
 
 
-def _first_of(program: QuadraticProgram, sizes: Sequence[int], passes: Callable[[Pair], bool]) -> Pair | None:
-    """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set."""
+def _first_of(
+    program: QuadraticProgram, sizes: Sequence[int], passes: Callable[[Pair], bool], *, as_bits: bool = False
+) -> Pair | None:
+    """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set.
+
+    Sets of as many rows are in the order of their first rows, or ``as_bits`` of a number in that of their last ones.
+    """
     sets = (rows for size in sizes for rows in combinations(range(len(program.r)), size))
+    if as_bits:
+        sets = (
+            rows for size in sizes for rows in sorted(combinations(range(len(program.r)), size), key=_from_the_last)
+        )
     for rows in islice(sets, MOST_SETS):
         pair = _held_once(program, rows)
         if pair is not None and passes(pair):
@@ -208,10 +217,14 @@ def _first_of(program: QuadraticProgram, sizes: Sequence[int], passes: Callable[
     return None
 
 
-def first_feasible(program: QuadraticProgram, _: float) -> Pair | None:
+def _from_the_last(rows: tuple[int, ...]) -> tuple[int, ...]:
+    return rows[::-1]
+
+
+def first_feasible(program: QuadraticProgram, _: float, *, as_bits: bool = False) -> Pair | None:
     """The first set of rows, few before many, whose y violates none."""
     sizes = range(min(program.B.shape) + 1)
-    return _first_of(program, sizes, lambda pair: bool((program.violated(pair[0]) <= UNCLEAR).all()))
+    return _first_of(program, sizes, lambda pair: bool((program.violated(pair[0]) <= UNCLEAR).all()), as_bits=as_bits)
 
 
 def first_signed(program: QuadraticProgram, _: float) -> Pair | None:
@@ -312,6 +325,9 @@ FORMS: dict[str, tuple[Form, str]] = {
                       "dropped again"),
     "first feasible": (first_feasible, "sets of rows are tried, few rows before many, and the first whose y violates "
                        "no row is taken: whether a λ is negative is not looked at"),
+    "first feasible, bits": (partial(first_feasible, as_bits=True), "sets of rows are tried as binary numbers, few "
+                             "rows before many, and the first whose y violates no row is taken: whether a λ is "
+                             "negative is not looked at"),
     "first signed": (first_signed, "sets of rows are tried, many rows before few, and the first whose λ has no "
                      "negative entry is taken: whether y violates another row is not looked at"),
     "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),

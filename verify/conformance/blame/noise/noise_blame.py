@@ -34,8 +34,8 @@ from verify.conformance.blame.noise.noise_spots import (
     Spot,
     knows_the_stage,
 )
+from verify.conformance.blame.noise.noise_structure import OF_DRAWS, PATTERNS, PatternRule, patterns
 from verify.conformance.blame.noise.noise_structure import ROWS as PATTERN_ROWS
-from verify.conformance.blame.noise.noise_structure import patterns
 from verify.conformance.random_stages import Sampled, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls, offers
@@ -74,7 +74,7 @@ def explain_noise(
         of_jumps = explain_jumps(stages) if is_known else None
         formulas = tuple(one for one in (of_draws, of_jumps) if one is not None and one.explanations)
         if formulas:
-            return formulas
+            return (*formulas, *(_of_draws(stages, OF_DRAWS) if off else ()))
         of_draws = of_draws or of_jumps
         if is_known and (off or sampled is None):
             blames = [*_explained(stages)]
@@ -93,10 +93,9 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
         if any("added up" in explanation.sentence for explanation in means.explanations):
             return
     still = any(one.variance == 0 for one in f)
-    rules = [] if still else patterns(stages)
-    if rules:
-        yield Blame("samples", rules, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)
-    if any(rule.blurs_size for rule in rules):
+    shared = [] if still else _of_draws(stages)
+    yield from shared
+    if any(isinstance(rule, PatternRule) and rule.blurs_size for blame in shared for rule in blame.explanations):
         return
     named: set[Source] = set()
     searches: tuple[
@@ -113,6 +112,12 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
             yield blame
     with suppress(MissingCapabilityError):
         yield from _of_matrices(stages, [source for source in SOURCES if source not in named and means is None])
+
+
+def _of_draws(stages: StageCalls, among: Sequence[PatternRule] = PATTERNS) -> list[Blame]:
+    """What draws have in common that they must not."""
+    rules = patterns(stages, among)
+    return [Blame("samples", rules, 2 * PATTERN_ROWS, PATTERN_ROWS, 0.0, BOTH.setting.deviation)] if rules else []
 
 
 def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blame]:

@@ -230,9 +230,13 @@ PATTERNS = (
 """What draws may have in common, the most particular first; what one explains hides the later ones."""
 
 
-def patterns(stages: StageCalls) -> list[PatternRule]:
+OF_DRAWS = PATTERNS[:-3]
+"""Those that a wrong formula of the noise does not make by itself."""
+
+
+def patterns(stages: StageCalls, among: Sequence[PatternRule] = PATTERNS) -> list[PatternRule]:
     """The pattern that is there at one spot and again at another, on fresh draws; none where none is."""
-    for rule in PATTERNS:
+    for rule in among:
         words = rule.shown(stages, BOTH, 0)
         if words:
             shown_rule = replace(rule, sentence=f"{rule.sentence} ({words})")

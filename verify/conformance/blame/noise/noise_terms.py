@@ -112,7 +112,8 @@ class NoiseTerm:
     def value(self, at: NoisyCall) -> Vector:
         """What it adds, shape (n,)."""
         sigma_f, sigma_g, alpha, N_g = at.scales
-        bases = (sigma_f, sigma_g, alpha, N_g + self.more)
+        # Of a single sample N_g − 1 is 0, by which no program divides.
+        bases = (sigma_f, sigma_g, alpha, max(N_g + self.more, 1.0))
         factor = float(np.prod([base**power for base, power in zip(bases, self.powers, strict=True)]))
         return np.asarray(self.number * factor * at.sizes[self.size] ** self.of_size * at.vectors[self.vector])
 

@@ -121,8 +121,9 @@ def _looks(c: CallPoint, start: str, moves: Sequence[Vector]) -> Space:
     """What rules look at after every step, a row each."""
     H, at, slope = _around(c, start)
     ends = np.array([np.zeros(len(at)), *moves])
-    return {"first": slope[None], "now": np.array([slope + H @ w for w in moves]), "step": np.diff(ends, axis=0), "y": at + ends[1:],
-            "alpha": c.alpha, "alpha_1": c.alpha_1, "alpha_2": c.alpha_2, "tol": max(c.tol, 1e-300)}  # fmt: skip
+    now = np.array([slope + H @ w for w in moves])
+    return {"first": slope[None], "now": now, "step": np.diff(ends, axis=0), "y": at + ends[1:], "alpha": c.alpha,
+            "alpha_1": c.alpha_1, "alpha_2": c.alpha_2, "tol": max(c.tol, 1e-300)}  # fmt: skip
 
 
 def _seen(looks: Space, rule: str) -> Vector:
