@@ -52,14 +52,10 @@ def with_settings(request: AnyCommand, subject: str | None) -> tuple[AnyCommand,
         InvalidInputError: If settings are broken.
     """
     own_settings = settings_of(subject, unread=request.no_settings)
-    wanted = ["seed", "time_limit"]
-    if not isinstance(request, Conform):
-        wanted += ["subject", "reading", "profile", *(["effort"] if request.profile is None else [])]
-    wanted += ["baseline", "noise"] if isinstance(request, options.Verify) else []
     empty: tuple[object, ...] = (None, (), [])
     taken: dict[str, Any] = {
-        name: value for name in wanted
-        if (value := getattr(own_settings.settings, name)) not in empty and getattr(request, name) in empty
+        name: value for name, value in own_settings.settings
+        if value not in empty and getattr(request, name, value) in empty and (name != "effort" or not request.profile)
     }  # fmt: skip
     if "baseline" in taken:
         taken["baseline"] = Path(taken["baseline"])
