@@ -160,7 +160,6 @@ TALL = {
 """Folders with more floors, how many, and why; these numbers only get smaller."""
 APART = {
     "verify.conformance.bugs.generated": "docs/generated-mistakes.md runs it; it measures blame, which knows the bugs",
-    "verify.subjects.wire.serve": "docs/wire.md runs it; it loads a subject, and loading one may take a wire",
 }
 """What a documented path keeps in a room that would look back up for it: it counts beside that room, not in it."""
 FOLDERS = ["", *(name for name, path in MODULES.items() if path.name == "__init__.py")]

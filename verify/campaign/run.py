@@ -26,7 +26,7 @@ from verify.campaign.store.stored_report import Searches, assembled
 from verify.campaign.worker_choice import TaskWorkers, workers_of
 from verify.report.model import Result
 from verify.report.report_files import Report
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 
 @takes_keywords_of(RunOptions)

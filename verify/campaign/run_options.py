@@ -19,7 +19,7 @@ from verify.evidence.anytime import NoiseClass
 from verify.evidence.budget import level_of
 from verify.report.model import NAMED, Result
 from verify.subjects import Subject, name_of
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 from verify.subjects.time_limits import check_limit
 
 Keywords = ParamSpec("Keywords")

@@ -13,7 +13,7 @@ from verify.campaign.run_options import RunOptions
 from verify.campaign.workers import AnyExecutor, Crew, run_here
 from verify.report.model import Result
 from verify.subjects import load_subject, name_of, require_stages
-from verify.subjects.loading import REFERENCE, version_of
+from verify.subjects.subject_names import REFERENCE, version_of
 
 
 class TaskWorkers(NamedTuple):

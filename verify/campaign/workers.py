@@ -24,7 +24,8 @@ from verify.checks.measuring.long_runs import TOGETHER
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
 from verify.subjects.faults import LoadingFaultError
-from verify.subjects.loading import end, load_apart, offered, version_of
+from verify.subjects.loading import end, load_apart, offered
+from verify.subjects.subject_names import version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
 from verify.subjects.wire.guard import adopt_orphans
 

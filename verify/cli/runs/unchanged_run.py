@@ -33,7 +33,7 @@ from verify.cli.output.outlets import ON_GITHUB
 from verify.cli.project import with_settings
 from verify.report.formats import times
 from verify.report.paragraphs import Headline, Paragraph
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 if TYPE_CHECKING:
     from verify.report.report_files import Report

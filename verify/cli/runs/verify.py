@@ -36,7 +36,7 @@ from verify.report.formats import times
 from verify.report.model import NAMED
 from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 
 def verify(request: options.Verify, key: str, started: float) -> int:
