@@ -17,7 +17,7 @@ from verify.checks.measuring.case import find_profile
 from verify.cli.arguments import store_options
 from verify.cli.arguments.sources import require_at_least, require_one_of
 from verify.cli.output.ci_output import CiOutput
-from verify.cli.output.console import ended_politely, print_json_text, printable, progress_bar
+from verify.cli.output.console import ended_politely, print_json_text, print_lines, progress_bar
 from verify.cli.runs.run_request import options_of
 from verify.report.model import NAMED
 from verify.report.wording import counted
@@ -49,8 +49,7 @@ def soak(options: store_options.SoakOptions) -> int:
     if options.as_json:
         print_json_text(outcome.model_dump_json(by_alias=True, indent=1))
     else:
-        for line in lines(outcome, time.monotonic() - started, f"{options.out / FILE}"):
-            sys.stdout.write(printable(line) + "\n")
+        print_lines(lines(outcome, time.monotonic() - started, f"{options.out / FILE}"))
     if seconds is not None and not outcome.has_whole_draw:
         sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
         return max(3, outcome.exit_code)

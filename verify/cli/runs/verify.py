@@ -25,7 +25,7 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
 from verify.cli.arguments import options
 from verify.cli.output.ci_output import CiOutput
-from verify.cli.output.console import print_json_text, printable
+from verify.cli.output.console import print_json_text, print_lines
 from verify.cli.output.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
 from verify.cli.runs.run_request import options_of, selected, watched
@@ -162,25 +162,27 @@ def record(request: options.RecordOptions) -> int:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
         return 3
     if report.nothing_compared:
-        _print([f"{NOTHING}: nothing was recorded"])
+        print_lines([f"{NOTHING}: nothing was recorded"])
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
     baseline = Baseline.of(report) if report.has_verdicts else None
     baseline = selected(request).narrow(baseline) if baseline is not None else None
     if baseline is not None:
         keep(baseline, request.out)
-    _print([f"fault, not recorded: {line}" for line in faults])
+    print_lines([f"fault, not recorded: {line}" for line in faults])
     if baseline is None:
         if faults:
-            _print(["every result is a fault: nothing was recorded"])
+            print_lines(["every result is a fault: nothing was recorded"])
             return 3
         named = ", ".join(request.claims or ())
         raise InvalidInputError("claims", "must select at least one result of the report", named)
     how = f"profile {baseline.profile}, seed {baseline.seed}"
     left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
-    _print([f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {request.out}"])
+    print_lines(
+        [f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {request.out}"]
+    )
     if report.nothing_holds:
-        _print([NONE_HOLDS])
+        print_lines([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
 
 
@@ -267,9 +269,4 @@ def _show_comparison(comparison: Comparison, report: Report) -> None:
     counts = (len(comparison.findings), "finding"), (len(comparison.faults), "fault")
     tally = ", ".join(counted(count, noun) for count, noun in counts)
     compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
-    _print([*lines, f"{compared}: {tally}"])
-
-
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")
+    print_lines([*lines, f"{compared}: {tally}"])
