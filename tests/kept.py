@@ -27,7 +27,7 @@ from verify.campaign.store.dependencies import CodeHouse
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.subjects import ReferenceSubject, Subject
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 FOLDER = "F2CSA_TESTS_KEPT"
 """Environment variable by which workers find the session's folder."""

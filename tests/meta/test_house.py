@@ -90,7 +90,6 @@ def test_files_are_of_a_size_to_read() -> None:
 WIDE = {
     "f2csa_ref.algorithm_1.hypergradient": "Algorithm 1's inputs; users call it by keyword",
     "f2csa_ref.algorithm_2.outer_loop": "Algorithm 2's inputs and its options; users call it by keyword",
-    "verify.campaign.run.run": "the public entry point: one keyword an option of the command",
     "verify.cli.pytest_plugin.parametrize_with_claims": "public: options of the plug-in",
     "verify.conformance.judge.conform": "public: options of the command",
 }
@@ -161,7 +160,6 @@ TALL = {
 """Folders with more floors, how many, and why; these numbers only get smaller."""
 APART = {
     "verify.conformance.bugs.generated": "docs/generated-mistakes.md runs it; it measures blame, which knows the bugs",
-    "verify.subjects.wire.serve": "docs/wire.md runs it; it loads a subject, and loading one may take a wire",
 }
 """What a documented path keeps in a room that would look back up for it: it counts beside that room, not in it."""
 FOLDERS = ["", *(name for name, path in MODULES.items() if path.name == "__init__.py")]

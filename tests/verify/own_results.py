@@ -10,7 +10,7 @@ from verify.campaign.plan import DEFAULT_SEED, perform, plan
 from verify.checks.measuring.case import ProfileName, find_profile
 from verify.report.model import Result
 from verify.subjects import name_of
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 
 def own_results(

@@ -59,8 +59,8 @@ from verify.report.model import NAMED, Result
 from verify.report.rows.identified import Identified
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.faults import described
-from verify.subjects.loading import REFERENCE
 from verify.subjects.protocol import TRUSTED, StageCalls
+from verify.subjects.subject_names import REFERENCE
 from verify.truth.functions_of_alpha.scenario import WITH_MAPS
 from verify.truth.lower_level.lower_level import DegenerateLowerLevelError
 from verify.truth.propositions.arithmetic import NoValueError

@@ -11,8 +11,9 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from verify.subjects import Subject
-from verify.subjects.loading import COMMAND, REFERENCE, as_program
+from verify.subjects.loading import as_program
 from verify.subjects.protocol import TRUSTED
+from verify.subjects.subject_names import COMMAND, REFERENCE
 
 PACKAGES = ("f2csa-verify", "numpy", "scipy", "daqp", "python-flint", "pydantic", "sympy")
 """What computes results, ours first; each of its versions may compute others."""

@@ -15,8 +15,8 @@ from verify.evidence.rates.orders import claimed_order
 from verify.report.model import NAMED, Result
 from verify.report.rows.summary_row import Claimed, SmallestCounterexample, SummaryRow
 from verify.report.wording import FAULT, status_of, tally
-from verify.subjects.loading import REFERENCE
 from verify.subjects.stage_table import REFUSED
+from verify.subjects.subject_names import REFERENCE
 from verify.verdict import Verdict, not_refuted_by, rolled_up
 
 DECIDING = ("claimed", "quantity", "measured", "interval", "loose_by", "rung")

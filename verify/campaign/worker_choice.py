@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from spec import InvalidInputError
 from verify.campaign.plan import Task
-from verify.campaign.workers import Crew, run_here
+from verify.campaign.run_options import RunOptions
+from verify.campaign.workers import AnyExecutor, Crew, run_here
 from verify.report.model import Result
-from verify.subjects import Subject, load_subject, name_of, require_stages
-from verify.subjects.loading import REFERENCE, version_of
-
-if TYPE_CHECKING:
-    from verify.campaign.executors.remote_workers import AnyExecutor
+from verify.subjects import load_subject, name_of, require_stages
+from verify.subjects.subject_names import REFERENCE, version_of
 
 
 class TaskWorkers(NamedTuple):
@@ -33,23 +31,22 @@ class TaskWorkers(NamedTuple):
     machines: Collection[tuple[tuple[str, str], ...]] = ()
 
 
+def workers_of(options: RunOptions) -> AbstractContextManager[TaskWorkers]:
+    """Who answers the tasks of a run that is asked so."""
+    return _loaded(options) if options.executor is None else _on(options.executor, options)
+
+
 @contextmanager
-def on(
-    executor: AnyExecutor,
-    subject: str | Subject,
-    time_limit: float | None,
-    watch: Callable[[], None] | None,
-    *,
-    in_process: bool,
-) -> Iterator[TaskWorkers]:
+def _on(executor: AnyExecutor, options: RunOptions) -> Iterator[TaskWorkers]:
     """A subject in the workers of an executor."""
     from verify.campaign.executors.remote_workers import RemoteWorkers
 
+    subject = options.subject
     if not isinstance(subject, str):
         raise InvalidInputError("executor", "must be given a subject by name: an object is in this process alone")
-    if in_process:
+    if options.in_process:
         raise InvalidInputError("executor", "must not be given together with in_process: nobody could end its workers")
-    with RemoteWorkers(executor, subject, time_limit, watch) as workers:
+    with RemoteWorkers(executor, subject, options.time_limit, options.watch) as workers:
 
         def results(tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
             if tasks:
@@ -62,18 +59,12 @@ def on(
 
 
 @contextmanager
-def loaded(
-    subject: str | Subject,
-    jobs: int,
-    time_limit: float | None,
-    watch: Callable[[], None] | None,
-    *,
-    in_process: bool,
-) -> Iterator[TaskWorkers]:
+def _loaded(options: RunOptions) -> Iterator[TaskWorkers]:
     """A subject in worker processes, or here.
 
     What is given by name is loaded in workers: a stranger's code may end its process, with a success at that, or hang.
     """
+    subject, jobs, time_limit, watch = options.subject, options.jobs, options.time_limit, options.watch
     if subject == REFERENCE and jobs > 1:
         crews: list[Crew] = []
         with ExitStack() as started:
@@ -91,7 +82,7 @@ def loaded(
 
             yield TaskWorkers(version_of(load_subject(REFERENCE)), results, stop)
     elif isinstance(subject, str) and subject != REFERENCE:
-        with Crew(subject, jobs, time_limit, watch, in_process) as crew:
+        with Crew(subject, jobs, time_limit, watch, options.in_process) as crew:
 
             def end() -> Iterable[tuple[Task, Result]]:
                 crew.close()

@@ -10,10 +10,11 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import connection
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from spec import InvalidInputError
 from verify.campaign.plan import Task, fault, perform
@@ -23,9 +24,13 @@ from verify.checks.measuring.long_runs import TOGETHER
 from verify.report.model import Result
 from verify.subjects import Subject, load_subject
 from verify.subjects.faults import LoadingFaultError
-from verify.subjects.loading import end, load_apart, offered, version_of
+from verify.subjects.loading import end, load_apart, offered
+from verify.subjects.subject_names import version_of
 from verify.subjects.time_limits import HANGS, SharedClock, TimedSubject, hung, is_limited, overdue, timed_here
 from verify.subjects.wire.guard import adopt_orphans
+
+AnyExecutor: TypeAlias = str | Executor | Callable[[], Executor]
+"""Where tasks are run instead: an executor, what makes one, or the name of either."""
 
 
 def run_here(tasks: Sequence[Task], subject: Subject, time_limit: float | None = None) -> Iterator[tuple[Task, Result]]:

@@ -39,7 +39,6 @@ PAIR_ALPHAS = (0.05, *ALPHAS[:-1])
 """Where the exact part of the pair is followed: at the smallest of the others rounding hides how it settles."""
 PREASYMPTOTIC = 0.4
 """An alpha at which squared bias and variance are of one size, so that a missing cross term would show."""
-ERROR_SAMPLES = 1 << 14
 LOOKS = 4
 """Looks at the mean squared error before its rate is left undecided."""
 FEW = 1 << 10

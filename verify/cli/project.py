@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from verify.cli.arguments import options
 from verify.cli.arguments.conform_options import Conform
 from verify.cli.arguments.skeleton_options import SettingsOptions
 from verify.cli.arguments.sources import require_one_of
-from verify.cli.output.console import print_json, printable
+from verify.cli.output.console import print_json, print_lines
 
 
 class Lists(NamedTuple):
@@ -52,14 +51,10 @@ def with_settings(request: AnyCommand, subject: str | None) -> tuple[AnyCommand,
         InvalidInputError: If settings are broken.
     """
     own_settings = settings_of(subject, unread=request.no_settings)
-    wanted = ["seed", "time_limit"]
-    if not isinstance(request, Conform):
-        wanted += ["subject", "reading", "profile", *(["effort"] if request.profile is None else [])]
-    wanted += ["baseline", "noise"] if isinstance(request, options.Verify) else []
     empty: tuple[object, ...] = (None, (), [])
     taken: dict[str, Any] = {
-        name: value for name in wanted
-        if (value := getattr(own_settings.settings, name)) not in empty and getattr(request, name) in empty
+        name: value for name, value in own_settings.settings
+        if value not in empty and getattr(request, name, value) in empty and (name != "effort" or not request.profile)
     }  # fmt: skip
     if "baseline" in taken:
         taken["baseline"] = Path(taken["baseline"])
@@ -75,13 +70,14 @@ def settings(request: SettingsOptions) -> None:
         value = whole[require_one_of("name", request.name, whole)]
         if value in (None, [], {}):
             raise InvalidInputError(request.name, f"must be set in {OWN} or in [tool.f2csa] of {SHARED}")
-        _print([json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else " ".join(map(str, _each(value)))])
+        shown = json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else " ".join(map(str, _each(value)))
+        print_lines([shown])
         return
     if request.as_json:
         print_json({"source": own_settings.source or None} | held)
         return
     if not own_settings.source:
-        _print(["no settings here: f2csa.toml, or [tool.f2csa] in pyproject.toml, would say them"])
+        print_lines(["no settings here: f2csa.toml, or [tool.f2csa] in pyproject.toml, would say them"])
         return
     lines = [f"{own_settings.source}:"]
     for name, value in held.items():
@@ -89,7 +85,7 @@ def settings(request: SettingsOptions) -> None:
             lines += [f"  {name}:", *(f"    {entry}: {reason}" for entry, reason in value.items())]
         else:
             lines.append(f"  {name}: {', '.join(value) if isinstance(value, list) else value}")
-    _print(lines)
+    print_lines(lines)
 
 
 def lists_of(own_settings: FoundSettings, xfails: Path | None = None, skips: Path | None = None) -> Lists:
@@ -116,8 +112,3 @@ def _joined(own: Sequence[Kind], kind: type[Kind], file: Path | None, option: st
 
 def _each(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
-
-
-def _print(lines: Sequence[str]) -> None:
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")

@@ -27,9 +27,10 @@ from verify.campaign.baseline.judging import is_missing_stage
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.executors.named import factory_of
 from verify.campaign.plan import DEFAULT_SEED, Task, plan
+from verify.campaign.run_options import RunOptions
 from verify.campaign.summary import is_unanswered
-from verify.campaign.worker_choice import on
-from verify.campaign.workers import Crew, run_here
+from verify.campaign.worker_choice import workers_of
+from verify.campaign.workers import AnyExecutor, Crew, run_here
 from verify.checks.measuring.case import ProfileName, checks, find_profile
 from verify.cli.runs.stage_causes import letter_of_stages, require_seconds
 from verify.report.model import Result
@@ -39,7 +40,6 @@ from verify.subjects.time_limits import check_limit
 from verify.verdict import Verdict, combine
 
 if TYPE_CHECKING:
-    from verify.campaign.executors.remote_workers import AnyExecutor
     from verify.report.rows.letter import Letter
 
 ARGUMENT = "claim"
@@ -144,8 +144,8 @@ class _Source:
     def _make(self) -> Callable[[Sequence[Task]], Iterator[tuple[Task, Result]]]:
         if self.executor is not None:
             # Kept open by the stack until the tests end.
-            hands = on(self.executor, self.given, self.time_limit, None, in_process=False)
-            return _OPEN.enter_context(hands).results_of
+            options = RunOptions(subject=self.given, time_limit=self.time_limit, executor=self.executor)
+            return _OPEN.enter_context(workers_of(options)).results_of
         if isinstance(self.given, str):
             # Open until the tests end: its worker ends with this process.
             return Crew(self.given, seconds=self.time_limit).__enter__().results

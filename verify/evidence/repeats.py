@@ -29,9 +29,9 @@ MOST = 1 << 12
 """Repeats too many that are looked for at most."""
 
 
-def answers_needed(error: float, kurtosis: float = KURTOSIS) -> int:
-    """Equal estimates that noise of this kurtosis at most brings forth with probability at most ``error``."""
-    return 1 + ceil(log(error) / log1p(-1 / kurtosis))
+def answers_needed(error: float) -> int:
+    """Equal estimates that noise of at most :data:`KURTOSIS` brings forth with probability at most ``error``."""
+    return 1 + ceil(log(error) / log1p(-1 / KURTOSIS))
 
 
 def different_answers(rows: Vector, share: Share, quantity: str, **context: float | str) -> ComparisonEvidence:

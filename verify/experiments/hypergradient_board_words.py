@@ -13,6 +13,7 @@ from verify.experiments.answers.board_table import as_times, by_problem
 from verify.experiments.answers.ours import F2CSA, IMPLICIT
 from verify.experiments.answers.race import COLD, FRESH, TOGETHER, UNIT, WALKING, WANTED
 from verify.experiments.curves import by
+from verify.experiments.method_runs import joined
 from verify.experiments.model import Experiment, Row, Size
 
 LEVEL = 1.05
@@ -72,7 +73,7 @@ def _lead(duels: Sequence[Row]) -> str:
         total = len(_at(duels, points, WANTED[0]))
         leads = [f"{a} at {_error(w)}" for a, w in zip(ahead, WANTED, strict=True) if a]
         least = min((float(d["over"]) for d in duels if d["points"] == points and d["over"] is not None), default=1.0)
-        first = f"on {_joined(leads)} ({as_times(least)} of its time at best)" if leads else "nowhere"
+        first = f"on {joined(leads)} ({as_times(least)} of its time at best)" if leads else "nowhere"
         parts.append((where, first, behind, missed, total))
     (walk, first, behind, missed, total), (fresh, second, later, _, _) = parts
     return (
@@ -86,10 +87,6 @@ def _lead(duels: Sequence[Row]) -> str:
 
 def _error(wanted: float) -> str:
     return f"1e{round(np.log10(wanted))}"
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _standing(duels: Sequence[Row]) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from verify.report.rows.draws_model import DrawnProblems
 from verify.report.rows.identified import Identified
 from verify.report.rows.letter import Letter
 from verify.report.rows.summary_row import SummaryRow
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 from verify.verdict import Verdict
 
 SCHEMA: Literal["f2csa-report/2"] = "f2csa-report/2"

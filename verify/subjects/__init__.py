@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from verify.subjects.loading import load_subject, name_of, require_stages
 from verify.subjects.protocol import Call, MissingCapabilityError, Subject, SubjectFaultError
 from verify.subjects.stage_table import CAPABILITIES, Capability
+from verify.subjects.subject_names import name_of, require_stages
 
 if TYPE_CHECKING:
+    from verify.subjects.loading import load_subject
     from verify.subjects.reference import ReferenceSubject
 
 __all__ = [
@@ -25,10 +27,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The reference, which brings the whole algorithm: a process that serves another subject does without."""
-    if name == "ReferenceSubject":
-        from verify.subjects.reference import ReferenceSubject
+_LATE = {"ReferenceSubject": "verify.subjects.reference", "load_subject": "verify.subjects.loading"}
+"""What is imported on first use: a process that serves another subject does without both."""
 
-        return ReferenceSubject
+
+def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(import_module(_LATE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

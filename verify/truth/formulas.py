@@ -177,6 +177,16 @@ def as_float(values: Sequence[Fraction]) -> FloatArray:
     return np.array([float(value) for value in values])
 
 
+def length(values: Sequence[Fraction]) -> float:
+    """The norm of an exact vector."""
+    return float(np.linalg.norm(as_float(values)))
+
+
+def minus(a: Sequence[Fraction], b: Sequence[Fraction]) -> Vector:
+    """The difference of two exact vectors."""
+    return tuple(u - v for u, v in zip(a, b, strict=True))
+
+
 def solution_maps_over(ring: Ring[M], problem: Quadratic, x: Sequence[Number]) -> tuple[M, M]:
     """Derivatives of the exact y* (m, n) and multipliers (p, n) in the ring."""
     of_y, of_lam = lower_level.solution_maps(problem, x)

@@ -14,8 +14,8 @@ from verify.conformance import judge
 from verify.report.formats.badge import badge_of
 from verify.report.prose import title
 from verify.subjects import MissingCapabilityError, ReferenceSubject
-from verify.subjects.loading import name_of
 from verify.subjects.stage_table import CAPABILITIES
+from verify.subjects.subject_names import name_of
 
 STATEMENTS = {full: statement for claim in load_claims().values() for full, statement in claim.statements()}
 

@@ -7,16 +7,16 @@ import pytest
 import verify
 from spec.claims import load_claims
 from verify.campaign.plan import DEFAULT_SEED, plan
-from verify.campaign.run import ALL_READINGS
 from verify.campaign.summary import left_out
 from verify.checks.measuring.case import PROFILES, checks, find_profile
 from verify.checks.measuring.long_runs import TOO_LONG
+from verify.report.model import NAMED
 
 SMOKE = find_profile("smoke")
 
 
 def planned(profile, subject="reference", claims=()):
-    return {task.claim for task in plan(claims, ALL_READINGS, (), profile, subject, DEFAULT_SEED)}
+    return {task.claim for task in plan(claims, NAMED, (), profile, subject, DEFAULT_SEED)}
 
 
 def test_a_smoke_run_has_every_claim():

@@ -18,7 +18,8 @@ from verify.proofs.kernel.goal_printing import print_sentence
 from verify.proofs.kernel.goals import GOALS, compile_goals, goal_deviations, load_goals
 from verify.proofs.kernel.standings import NO_GOAL, standings
 from verify.proofs.kernel.theorems import load_theorems, parse_table
-from verify.subjects.loading import REFERENCE, load_subject
+from verify.subjects.loading import load_subject
+from verify.subjects.subject_names import REFERENCE
 from verify.verdict import Decision, Verdict
 
 TABLE = load_theorems()

@@ -19,7 +19,7 @@ from verify.campaign.plan import Task, perform, plan
 from verify.checks.measuring.case import checks, find_profile
 from verify.evidence.model import FrozenData
 from verify.subjects import ReferenceSubject
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 SCHEMA = "f2csa-seeds/1"
 RECORD = resources.files("verify.campaign.baseline") / "records" / "seeds.json"

@@ -14,7 +14,8 @@ from verify.campaign.store.dependencies import installed
 from verify.checks.measuring.case import checks
 from verify.report.model import Result
 from verify.subjects import Subject
-from verify.subjects.loading import end, load_apart, offered, version_of
+from verify.subjects.loading import end, load_apart, offered
+from verify.subjects.subject_names import version_of
 
 LOADS = 10
 """Least work for a subject that had to be loaded, in times of its loading."""

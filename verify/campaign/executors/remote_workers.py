@@ -16,11 +16,10 @@ from spec.errors import InvalidInputError
 from verify.campaign.executors.chunks import Chunk, Done, House, introduced, performed
 from verify.campaign.executors.named import factory_of
 from verify.campaign.plan import Task, fault
-from verify.campaign.workers import TICK, TRIES, arranged, row_of, shares_runs
+from verify.campaign.workers import TICK, TRIES, AnyExecutor, arranged, row_of, shares_runs
 from verify.report.model import Result
 from verify.subjects.faults import described
 
-AnyExecutor: TypeAlias = "str | Executor | Callable[[], Executor]"
 AT_ONCE = 64
 """Most tasks submitted at once: the cheapest take 2 ms, and to hand one over takes up to 10 ms."""
 SECONDS = 0.5

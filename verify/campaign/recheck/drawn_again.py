@@ -20,7 +20,7 @@ from verify.report.model import ReportData
 from verify.report.rows.draws_model import DrawnProblems, DrawRow, StratumRow
 from verify.report.wording import FAULT
 from verify.subjects import ReferenceSubject
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 from verify.truth.strata import strata_of_draw
 from verify.verdict import Verdict
 

@@ -36,7 +36,7 @@ from verify.evidence.budget import TOTAL_ERROR, Share, level_of
 from verify.evidence.model import VALUE, ComparisonEvidence, PremiseEvidence, RateEvidence
 from verify.report.model import FIRST_SCHEMA, ReportData, Result
 from verify.report.wording import counted
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 from verify.verdict import EXACT, Decision, NoEvidenceError, Verdict, decide
 
 DECIDED = ("verdict", "sentence", "claimed", "quantity", "measured", "interval", "loose_by", "rung")

@@ -77,7 +77,7 @@ class RecheckRow:
         texts = _texts(held, self.how)
         if _whole(texts) == self.digest:
             return
-        names = [_name(item) for item in result.evidence] + list(BESIDE)
+        names = [name_of_item(item) for item in result.evidence] + list(BESIDE)
         if len(texts) * SHORT != len(self.pieces):
             yield "evidence"
             return
@@ -100,7 +100,8 @@ def _texts(held: Sequence[Group], how: str) -> list[str]:
     return texts if place == len(how) else [*texts[:-1], "other leaves"]
 
 
-def _name(item: Evidence) -> str:
+def name_of_item(item: Evidence) -> str:
+    """What a piece of evidence is about."""
     return f"premise {item.premise}" if isinstance(item, PremiseEvidence) else item.quantity
 
 

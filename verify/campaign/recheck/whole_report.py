@@ -23,7 +23,7 @@ from verify.evidence.anytime import NoiseClass
 from verify.report.model import FIRST_SCHEMA, NAMED, ReportData
 from verify.report.rows.summary_row import SummaryRow
 from verify.report.wording import counted
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 UNDECIDABLE = (ArithmeticError, ValueError, LookupError, TypeError, RecursionError)
 """What numbers that no run produces may raise where they are decided by."""

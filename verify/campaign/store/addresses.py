@@ -18,7 +18,7 @@ from spec.drawn import is_drawn
 from verify.campaign.plan import Task
 from verify.campaign.store.dependencies import CodeHouse
 from verify.checks.measuring.case import checks, full_run_decisions
-from verify.subjects.loading import COMMAND, REFERENCE
+from verify.subjects.subject_names import COMMAND, REFERENCE
 
 RUNS_THROUGH = "verify.campaign.plan"
 """The module that every result runs through."""

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from verify.campaign.recheck.leaves import COUNTED, EXACT, groups
-from verify.campaign.recheck.recorded_results import shipped
+from verify.campaign.recheck.recorded_results import name_of_item, shipped
 from verify.campaign.recheck.sketches import MOST_BESIDE, SketchLeaf
 from verify.checks.measuring.long_runs import OUTCOMES
 from verify.evidence.model import (
@@ -52,7 +52,7 @@ def contradiction(one: Result, other: Result) -> str:
             return name
     if len(one.evidence) != len(other.evidence):
         return "evidence"
-    names = [*map(_name, one.evidence), *_BESIDE]
+    names = [*map(name_of_item, one.evidence), *_BESIDE]
     mine, theirs = bounded(one), bounded(other)
     spreads = shipped().spreads(one) or [[]] * len(mine)
     for place, (name, here, there, spread) in enumerate(zip(names, mine, theirs, spreads, strict=True)):
@@ -130,7 +130,3 @@ def _bounds_apart(one: Evidence, other: Evidence) -> str:
 
 def _numbers(bound: CertifiedBound) -> Iterator[float]:
     yield from (bound.constant, bound.end, bound.tightness)
-
-
-def _name(item: Evidence) -> str:
-    return f"premise {item.premise}" if isinstance(item, PremiseEvidence) else item.quantity

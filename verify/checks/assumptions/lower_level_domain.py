@@ -147,7 +147,3 @@ def _compact_premise(problem: Quadratic) -> PremiseEvidence:
     bounded = len(single) == 2 * problem.m
     finding = f"{len(single)} of the {2 * problem.m} sides of a box in y are rows"
     return PremiseEvidence(premise="compact-rows", holds=bounded, finding=finding)
-
-
-def _length(values: Vector) -> float:
-    return float(np.linalg.norm(as_float(values)))

@@ -27,7 +27,7 @@ from verify.truth.algebra.rationals import (
     matrix,
     select,
 )
-from verify.truth.formulas import as_float
+from verify.truth.formulas import length, minus
 from verify.truth.geometry import EPS, quadratic_of, spectral_norm
 from verify.truth.lower_level.lower_level import ExactLowerLevel
 from verify.truth.point_values import PointValues, moved
@@ -47,11 +47,11 @@ class _Growth:
     def of(cls, values: PointValues, name: str, z: Vector) -> _Growth:
         """Of ∇f or ∇g in (x, y), from its values at z and one and two units along every axis and pair of axes."""
         start, axes, unit = _gradient(values, name, z), range(len(z)), Fraction(1)
-        first = {i: _minus(_gradient(values, name, moved(z, i, unit)), start) for i in axes}
+        first = {i: minus(_gradient(values, name, moved(z, i, unit)), start) for i in axes}
         flat = True
         for i in axes:
             for j in axes:
-                both = _minus(_gradient(values, name, moved(moved(z, i, unit), j, unit)), start)
+                both = minus(_gradient(values, name, moved(moved(z, i, unit), j, unit)), start)
                 flat = flat and both == _plus(first[i], first[j])
         return cls(affine=flat, constant=flat and not any(any(change) for change in first.values()))
 
@@ -95,9 +95,9 @@ def lipschitz_upper(case: Case) -> Measurement:
     values, z = PointValues(problem), (*case.instance.x, *lower.y_star)
     if not case.as_written:
         reach = RADII[-1] if is_everywhere(case) else Fraction(1)
-        largest = max(_length(_gradient(values, "f", moved(z, i, sign * reach)))
+        largest = max(length(_gradient(values, "f", moved(z, i, sign * reach)))
                       for i in range(len(z)) for sign in (1, -1))  # fmt: skip
-        bound = _length(_gradient(values, "f", z)) + _curvature(problem, "f")
+        bound = length(_gradient(values, "f", z)) + _curvature(problem, "f")
         name = f"largest ‖∇f‖ at distance {reach} from (x, y*(x)), against ‖∇f(x, y*)‖ + C_f"
         within = compare(name, largest, "<=", bound, ROUNDING * bound)
         return Measurement((within,))
@@ -107,7 +107,7 @@ def lipschitz_upper(case: Case) -> Measurement:
     points = []
     for radius in RADII:
         ends = (_gradient(values, "f", moved(z, i, sign * radius)) for i in range(len(z)) for sign in (1, -1))
-        size = max(map(_length, ends))
+        size = max(map(length, ends))
         points.append(Point(at=float(radius), measured=size, uncertainty=4 * EPS * size))
     rate = fit_rate(points, quantity="largest ‖∇f‖ at a distance along an axis", variable="radius")
     return Measurement((rate,), {f"at radius {point.at:g}": point.measured for point in points[:: len(points) - 1]})
@@ -169,13 +169,5 @@ def _plus(a: Vector, b: Vector) -> Vector:
     return tuple(u + v for u, v in zip(a, b, strict=True))
 
 
-def _minus(a: Vector, b: Vector) -> Vector:
-    return tuple(u - v for u, v in zip(a, b, strict=True))
-
-
 def _square(a: Vector) -> Fraction:
     return sum((value * value for value in a), Fraction(0))
-
-
-def _length(a: Vector) -> float:
-    return float(np.linalg.norm(as_float(a)))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from spec import Quadratic
-from spec.exact import ExactArray
+from verify.checks.bias_bound.row_scales import times
 from verify.checks.measuring.case import Case, Measurement, check, compare, values_at
 from verify.checks.measuring.premises import regular_truth
 from verify.evidence.model import Point, RateEvidence
@@ -87,13 +87,8 @@ def scaled_rows(case: Case) -> Measurement:
 def with_rows_scaled(problem: Quadratic, s: Fraction) -> Quadratic:
     """The same problem with h replaced by s·h."""
     data, rows = problem.to_dict(), problem.constraints
-    data["constraints"] = {name: _times(getattr(rows, name), s) for name in ("A", "B", "b")}
+    data["constraints"] = {name: times(getattr(rows, name), s) for name in ("A", "B", "b")}
     return Quadratic.model_validate(data)
-
-
-def _times(array: ExactArray, factor: Fraction) -> list[object]:
-    rows = [[str(factor * value) for value in row] for row in array.to_fractions()]
-    return list(rows if array.ndim == 2 else rows[0])
 
 
 def _largest_ratio(scaled: Quadratic, plain: Quadratic, x: Vector, alpha: Fraction) -> float:

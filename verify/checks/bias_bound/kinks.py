@@ -17,7 +17,6 @@ from spec.formulas import parse_formula
 from spec.reading import DualTerm
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.formula_evidence import choices_of
-from verify.checks.measuring.own_values import floats
 from verify.checks.measuring.premises import (
     SHOWN_ALPHA,
     at_truth,
@@ -29,6 +28,7 @@ from verify.checks.measuring.premises import (
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates.rates import fit_rate
 from verify.truth.enclosures.pair import Truth, exact_bias, geometry_at_truth
+from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of
 from verify.truth.goldstein.cells import PieceCell, cells_in_ball
 from verify.truth.goldstein.distance import distance
@@ -75,8 +75,8 @@ def uniform_in_x(case: Case) -> Measurement:
     quantity = "sup over x of the bias" if case.as_written else "sup over x of the distance to ∂_rF"
     rate = fit_rate(points, quantity=quantity, variable="alpha")
     shown_ball = _Ball(case, SHOWN_ALPHA, None if case.as_written else SHOWN_ALPHA)
-    worst, at = _worst(shown_ball), shown_vector(floats(_kink(name)), 3)
-    x = shown_vector(floats(worst.x), 6)
+    worst, at = _worst(shown_ball), shown_vector(as_float(_kink(name)), 3)
+    x = shown_vector(as_float(worst.x), 6)
     in_ramp = _in_ramp(shown_ball)
     shown = compare("error at distance α²ε_λ from the kink", in_ramp, "<=", SHOWN_ALPHA,
                     context={"alpha": SHOWN_ALPHA}, role="support")  # fmt: skip
@@ -97,7 +97,7 @@ def uniform_at_a_radius(case: Case) -> Measurement:
     balls = [_Ball(case, alpha, FIXED_RADIUS) for alpha in case.profile.alphas]
     points = [_worst(ball).point(ball.alpha) for ball in balls]
     rate = fit_rate(points, quantity=f"sup over x of the distance to ∂_rF, r = {FIXED_RADIUS:g}", variable="alpha")
-    values = sweep_ends(points) | {"kink at x": shown_vector(floats(_kink(case.instance.name)), 3)}
+    values = sweep_ends(points) | {"kink at x": shown_vector(as_float(_kink(case.instance.name)), 3)}
     if not case.as_written and (missing := _missing(case.instance.name)):
         return Measurement(_unmet(missing, rate), values)
     note = "Inside the ball the switching row's weight times its multiplier counts, outside of it its weight: both α²."
@@ -208,9 +208,8 @@ def _missing(name: str) -> str:
     sets = {frozenset(piece.rows) & frozenset(rows) for piece in _pieces(name) if piece.contains(kink)}
     if len(sets) == 2 ** len(rows):
         return ""
-    return (
-        f"{len(rows)} rows switch at x = {shown_vector(floats(kink), 3)}, only {len(sets)} sets of them are ever active"
-    )
+    at = shown_vector(as_float(kink), 3)
+    return f"{len(rows)} rows switch at x = {at}, only {len(sets)} sets of them are ever active"
 
 
 @lru_cache(maxsize=64)
@@ -254,7 +253,7 @@ def _rounding(
 @lru_cache(maxsize=8192)
 def _gradients_around(name: str, x: tuple[Fraction, ...], radius: float) -> Vector:
     """Gradients of F at points of the ball and at its middle, a row each."""
-    return np.array([*_gradients_in_ball(_pieces(name), floats(x), radius), _truth(name, x).grad_F])
+    return np.array([*_gradients_in_ball(_pieces(name), as_float(x), radius), _truth(name, x).grad_F])
 
 
 def _of_the_weights(ball: _Ball, x: tuple[Fraction, ...]) -> Vector:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-import numpy as np
 from flint import fmpq_mat
 
 from spec import REPAIRED, InvalidInputError, Quadratic
@@ -15,7 +14,7 @@ from verify.checks.measuring.formula_evidence import brought
 from verify.checks.measuring.premises import feasible, regular_truth
 from verify.truth.algebra.numbers import Real, double
 from verify.truth.algebra.rationals import Vector, column, fraction, fractions, matrix
-from verify.truth.formulas import as_float
+from verify.truth.formulas import length, minus
 from verify.truth.geometry import quadratic_of
 from verify.truth.lower_level import lower_level
 from verify.truth.point_values import PointValues, derivative, moved, quiet_step
@@ -67,7 +66,7 @@ def second_derivatives(case: Case) -> Measurement:
     twin = twin_of(problem, x, y_star, error)
     both = (problem, twin)
     gradients = [PointValues(p).gradient("g", x, at) for p in both for at in (y, y_star)]
-    equal = _distance(gradients[0] + gradients[1], gradients[2] + gradients[3])
+    equal = length(minus(gradients[0] + gradients[1], gradients[2] + gradients[3]))
     if case.reading.dual_term in ("map", "both-maps"):
         step = min(quiet_step(p, x) for p in both)
         lam_of = _multipliers_of if case.reading.dual_term == "both-maps" else lambda _: lambda _: lower.lam
@@ -81,7 +80,7 @@ def second_derivatives(case: Case) -> Measurement:
         slopes = [_rational(evaluate(ExactSetting(p, x, ALPHA, reading, given=given)).hypergradient) for p in both]
     quantity = "change of ∇_xL when g keeps its gradients and changes its second derivatives"
     return Measurement((
-        compare(quantity, _distance(*slopes), "==", 0.0, rung="certified"),
+        compare(quantity, length(minus(*slopes)), "==", 0.0, rung="certified"),
         compare("change of the gradients of g at ỹ and ỹ*", equal, "==", 0.0, rung="certified"),
     ), {"curvature changed by": float(_curvature_change(problem, twin))})  # fmt: skip
 
@@ -165,7 +164,3 @@ def slope_jump(problem: Quadratic, x: Vector, i: int) -> Fraction:
     while any(slope(s * step) != slope(s * step / 2) for s in (1, -1)):
         step /= 2
     return abs(slope(step) - slope(-step))
-
-
-def _distance(a: Vector, b: Vector) -> float:
-    return float(np.linalg.norm(as_float([u - v for u, v in zip(a, b, strict=True)])))

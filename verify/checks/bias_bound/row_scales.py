@@ -99,13 +99,14 @@ def scaled(instance: Instance, s: Fraction, *, as_written: bool) -> Instance:
     data, rows = problem.to_dict(), problem.constraints
     by_A, by_g = (s, Fraction(1)) if as_written else (s * s, s)
     data["constraints"] = {
-        name: _times(getattr(rows, name), by) for name, by in (("A", by_A), ("B", s), ("b", by_A))
+        name: times(getattr(rows, name), by) for name, by in (("A", by_A), ("B", s), ("b", by_A))
     }  # fmt: skip
-    data["g"] = data["g"] | {name: _times(getattr(problem.g, name), by_g) for name in ("xy", "y")}
+    data["g"] = data["g"] | {name: times(getattr(problem.g, name), by_g) for name in ("xy", "y")}
     return Instance(f"{instance.name} scaled", Quadratic.model_validate(data), instance.x, "", frozenset())
 
 
-def _times(array: ExactArray, factor: Fraction) -> list[object]:
+def times(array: ExactArray, factor: Fraction) -> list[object]:
+    """An array times a factor, as a problem file has it."""
     rows = [[str(factor * value) for value in row] for row in array.to_fractions()]
     return list(rows if array.ndim == 2 else rows[0])
 

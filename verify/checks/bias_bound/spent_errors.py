@@ -20,7 +20,7 @@ from verify.evidence.model import Point
 from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rationals import Vector, rational
 from verify.truth.algebra.rings import RATIONALS, Flint
-from verify.truth.formulas import Lagrangian, as_float, solution_maps_over
+from verify.truth.formulas import Lagrangian, as_float, length, minus, solution_maps_over
 from verify.truth.functions_of_alpha.scenario import WITH_MAPS
 from verify.truth.geometry import quadratic_of, spectral_norm
 from verify.truth.lower_level import lower_level
@@ -103,11 +103,7 @@ def _largest_change(spent: Spent, alpha: Fraction) -> float:
     none = (Fraction(0),) * spent.problem.m
     start = spent.estimate(alpha, none, off_lam[0], none)
     estimates = (spent.estimate(alpha, u, v, none) for u, v in product(off_y, off_lam))
-    return max(float(np.linalg.norm(as_float(_minus(there, start)))) for there in estimates)
-
-
-def _minus(a: Vector, b: Vector) -> Vector:
-    return tuple(u - v for u, v in zip(a, b, strict=True))
+    return max(length(minus(there, start)) for there in estimates)
 
 
 BOUNDS = ("lemma:bias_bound", "lemma:variance-bound")
@@ -132,7 +128,7 @@ def explicit_bound(case: Case) -> Measurement:
     for alpha in ASKED:
         bound = bias_bound(problem, case.instance.x, alpha)
         for u, v, w in product(*spent.error_directions()):
-            ratio = float(np.linalg.norm(as_float(_minus(spent.estimate(alpha, u, v, w), exact)))) / bound
+            ratio = length(minus(spent.estimate(alpha, u, v, w), exact)) / bound
             worst, at = max((worst, at), (ratio, alpha))
     quantity = "largest bias over the explicit bound, errors of all stages spent"
     return Measurement((compare(quantity, worst, "<=", 1.0, context={"alpha": float(at)}),))

@@ -32,11 +32,11 @@ RUNS = AT_ONCE = 16_000
 DIMENSION = 2
 
 
-def _noisy_run(case: Case, schedule: OuterParameters = SCHEDULE) -> tuple[Recorded, SyntheticOracle]:
+def _noisy_run(case: Case) -> tuple[Recorded, SyntheticOracle]:
     """A run near the kinks of this instance's F under a biased, noisy oracle."""
     function = FUNCTIONS[case.instance.name]
     oracle = SyntheticOracle(function, BIAS, VARIANCE, case.rng)
-    return record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], schedule), oracle
+    return record(case, oracle, np.array([0.3, -0.2])[: len(function.c)], SCHEDULE), oracle
 
 
 def _largest(recorded: Recorded, quantity: str, values: Vector, bound: float = 0.0) -> Measurement:

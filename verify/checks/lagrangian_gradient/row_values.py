@@ -13,13 +13,14 @@ from spec.exact import Vector
 from verify.checks.measuring.agreement import held
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.exact import DIRECTION_ALPHA, Spending, symbolic_rate
-from verify.checks.measuring.own_values import floats, roundings
+from verify.checks.measuring.own_values import roundings
 from verify.checks.measuring.piece_constants import PieceConstants, share_of
 from verify.checks.measuring.premises import REGULAR, PremiseUnmetError, at_truth, regular_truth, sweep_point
 from verify.evidence.model import ComparisonEvidence, Point, RateEvidence
 from verify.evidence.rates.rates import fit_rate
 from verify.truth.algebra.rational_functions import RationalVector
 from verify.truth.enclosures.pair import Truth
+from verify.truth.formulas import as_float
 from verify.truth.functions_of_alpha.closed_forms import closed_row_change
 from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, error
 from verify.truth.geometry import EPS, Geometry, quadratic_of, spectral_norm
@@ -91,7 +92,7 @@ class _RowSweep:
             # The condition number says how much a rounding of the gradient moves the minimiser.
             softness = float(np.linalg.cond(geometry.H))
             rounding = 16 * EPS * spectral_norm(a.B) * (1 + float(np.linalg.norm(y))) * softness
-            right = -floats(exact(Fraction(alpha)))
+            right = -as_float(exact(Fraction(alpha)))
             at.append((sweep_point(alpha, moved[rows], rounding, float(np.linalg.norm(right))), geometry))
             off[alpha] = roundings(moved[rows], right, rounding)
             active.append(sweep_point(alpha, moved[truth.active > 0], rounding, None))

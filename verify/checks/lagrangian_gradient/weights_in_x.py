@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from spec import Quadratic
 from verify.checks.lagrangian_gradient.activation_ramps import Ramps
 from verify.checks.measuring.case import Case, Measurement, check, compare
 from verify.checks.measuring.premises import PremiseUnmetError, regular_truth
 from verify.truth.algebra.rationals import Vector, column, fractions, matrix, select
-from verify.truth.formulas import as_float
+from verify.truth.formulas import length, minus
 from verify.truth.geometry import quadratic_of
 from verify.truth.lower_level import lower_level
 from verify.truth.lower_level.lower_level import ExactLowerLevel
@@ -119,8 +117,8 @@ def gradient_of_weights(case: Case) -> Measurement:
     off, sizes = [], []
     for i in maps.lower.strictly_active:
         true = derivative(lambda x, i=i: maps.weights(x)[i], maps.x, maps.step)  # type: ignore[misc]  # bound here
-        off.append(_distance(true, maps.through(i, maps=not case.as_written)))
-        sizes.append(_distance(true, (Fraction(0),) * len(true)))
+        off.append(length(minus(true, maps.through(i, maps=not case.as_written))))
+        sizes.append(length(true))
     name = (
         "largest ‖dρ_i/dx - σ_λ σ_h′ ∇h_i‖"
         if case.as_written
@@ -153,8 +151,8 @@ def derivative_of_multipliers(case: Case) -> Measurement:
     if not case.as_written:
         parts = tuple(a + b for a, b in zip(parts, missing, strict=True))
     name = "‖d/dx (L_λ* - L_λ̃) - its parts‖"
-    shown: dict[str, float | str] = {"α₁‖(dΔλ/dx)ᵀh‖": _distance(missing, (Fraction(0),) * len(missing))}
-    return Measurement((compare(name, _distance(true, parts), "==", 0.0, rung="certified"),), shown)
+    shown: dict[str, float | str] = {"α₁‖(dΔλ/dx)ᵀh‖": length(missing)}
+    return Measurement((compare(name, length(minus(true, parts)), "==", 0.0, rung="certified"),), shown)
 
 
 @check("dual-extraction/product-rule", instances=MOVING)
@@ -177,9 +175,8 @@ def added_up(maps: Maps, y: Vector, terms: Sequence[Vector]) -> Measurement:
     of_x = derivative(lambda x: weighed(x, y), maps.x, maps.step)
     of_y = derivative(lambda at: weighed(maps.x, at), y, maps.step)
     total = tuple(sum(entries, Fraction(0)) for entries in zip(*terms, strict=True))
-    nought = (Fraction(0),) * len(total)
-    shown: dict[str, float | str] = {f"piece {k}": _distance(part, nought) for k, part in enumerate(terms, 1)}
-    off = _distance((*of_x, *of_y), total)
+    shown: dict[str, float | str] = {f"piece {k}": length(part) for k, part in enumerate(terms, 1)}
+    off = length(minus((*of_x, *of_y), total))
     return Measurement((compare("‖∇Δ_Q - its two pieces‖", off, "==", 0.0, rung="certified"),), shown)
 
 
@@ -233,7 +230,3 @@ def _violating(maps: Maps) -> Vector:
     row = maps.problem.constraints.B.to_fractions()[maps.lower.strictly_active[0]]
     square = sum((v * v for v in row), Fraction(0))
     return tuple(y - v / square for y, v in zip(maps.lower.y_star, row, strict=True))
-
-
-def _distance(a: Vector, b: Vector) -> float:
-    return float(np.linalg.norm(as_float([u - v for u, v in zip(a, b, strict=True)])))

@@ -13,6 +13,7 @@ from spec.exact import Vector
 from verify.checks.measuring.case import Case, compare
 from verify.evidence.model import ComparisonEvidence, Point
 from verify.truth.enclosures.pair import Truth
+from verify.truth.formulas import as_float
 from verify.truth.functions_of_alpha.penalty_functions import PenaltyFamily, estimator, minimiser, sampled_point
 from verify.truth.functions_of_alpha.scenario import Error, Quantity, Scenario
 from verify.truth.geometry import EPS, Geometry, spectral_norm
@@ -158,12 +159,12 @@ class _Asker:
     def __call__(self, alpha: float) -> Beside:
         case, geometry = self.case, self.geometry(alpha)
         call = case.call(alpha, y_star=geometry.y_star, lam=geometry.lam)
-        exact = floats(self.value(Fraction(alpha)))
+        exact = as_float(self.value(Fraction(alpha)))
         if self.shifts:
             given = replace(call, rho=geometry.rho)
             answer = case.stages.penalty_minimiser(case.instance.problem, case.x, given, 0.0)
             return Beside(answer, exact, self.rounding(geometry, answer))
-        y = floats(self.sampled(Fraction(alpha)))
+        y = as_float(self.sampled(Fraction(alpha)))
         answer = case.stages.hypergradient(case.instance.problem, case.x, replace(call, y_penalty=y))
         return Beside(answer, exact, self.rounding(geometry, y))
 
@@ -181,8 +182,3 @@ def spent(errors: Sequence[Error], alpha: float, size: int) -> Vector:
     for error in errors:
         total = total + alpha**error.power * np.array([float(value) for value in error.direction])
     return total
-
-
-def floats(values: Sequence[Fraction]) -> Vector:
-    """Correctly rounded doubles."""
-    return np.array([float(value) for value in values])

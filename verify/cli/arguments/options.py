@@ -105,7 +105,7 @@ class Verify:
         Option("--exitfirst", "-x", help="Stop at the first fault, finding or repaired statement that is refuted."),
     ] = False
     record_to: Annotated[File, Option(help="File to write the verdicts found to, as a new record.")] = None
-    record: Annotated[File, Option(hidden=True)] = None
+    old_record_to: Annotated[File, Option("--record", hidden=True)] = None
     force: Annotated[bool, Option("--force", help="Let --record-to overwrite a file that is no record.")] = False
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print findings, faults and the closing line alone.")] = False
     table: Table = False

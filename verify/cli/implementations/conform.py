@@ -50,7 +50,7 @@ def conform(options: Conform) -> int:
 def _of_settings(options: Conform) -> Conform:
     """The same, of the settings' subject where none is given, with what they say of it."""
     from verify.cli.project import with_settings
-    from verify.subjects.loading import COMMAND, REFERENCE
+    from verify.subjects.subject_names import COMMAND, REFERENCE
 
     if options.python is not None and options.command is not None:
         return options

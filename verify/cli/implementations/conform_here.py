@@ -23,7 +23,8 @@ from verify.conformance.further_questions.own_problems import OwnProblem
 from verify.conformance.model import Conformance
 from verify.conformance.probes.pacing import ESTIMATES
 from verify.subjects import load_subject
-from verify.subjects.loading import COMMAND, end, load_apart
+from verify.subjects.loading import end, load_apart
+from verify.subjects.subject_names import COMMAND
 from verify.subjects.time_limits import check_limit
 from verify.subjects.wire.guard import adopt_orphans
 

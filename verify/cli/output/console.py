@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,12 @@ def _escaped(text: str) -> str:
 def printable(text: str) -> str:
     """The text, unable to steer a terminal: what a file holds may be quoted in it."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Write lines to standard output, each unable to steer a terminal."""
+    for line in lines:
+        sys.stdout.write(printable(line) + "\n")
 
 
 class PlainConsole(Console):

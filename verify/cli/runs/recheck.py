@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 from spec.errors import InvalidInputError
 from verify.campaign.baseline.storage import load_report
 from verify.campaign.recheck.rechecking import recheck as decide_again
 from verify.campaign.run import environment
 from verify.cli.arguments import options
-from verify.cli.output.console import print_json, printable, progress_bar
+from verify.cli.output.console import print_json, print_lines, progress_bar
 
 PACKAGE = "f2csa-verify"
 
@@ -36,6 +34,5 @@ def recheck(request: options.Recheck) -> int:
         )
     else:
         lines = [f"refused: {one}" for one in review.refusals] + [f"not decided again: {line}" for line in review.notes]
-        for line in [*lines, review.said]:
-            sys.stdout.write(printable(line) + "\n")
+        print_lines([*lines, review.said])
     return 1 if review.refusals else 0

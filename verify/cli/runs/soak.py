@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 from spec.errors import InvalidInputError
-from verify.campaign import run as campaign
 from verify.campaign.soak.model import FILE, DrawFinding, SoakReport
 from verify.campaign.soak.soaking import Soak
 from verify.campaign.store.shards import Shard
@@ -17,10 +17,10 @@ from verify.checks.measuring.case import find_profile
 from verify.cli.arguments import store_options
 from verify.cli.arguments.sources import require_at_least, require_one_of
 from verify.cli.output.ci_output import CiOutput
-from verify.cli.output.console import cores, ended_politely, print_json_text, printable, progress_bar
+from verify.cli.output.console import ended_politely, print_json_text, print_lines, progress_bar
+from verify.cli.runs.run_request import options_of
 from verify.report.model import NAMED
 from verify.report.wording import counted
-from verify.subjects.loading import REFERENCE
 
 UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 LONGEST = 366 * 86400
@@ -38,22 +38,18 @@ def soak(options: store_options.SoakOptions) -> int:
         raise InvalidInputError("--shrinking", f"must be >= 0 and at most {LONGEST}", options.shrinking)
     CiOutput(options.annotations, None, as_json=options.as_json)  # whatever a subject says is no workflow command
     started = time.monotonic()
-    what = Soak(
-        out=options.out, subject=options.subject or REFERENCE, claims=tuple(options.claims or ()),
+    run = options_of(
+        options, profile=find_profile(options.profile or "full").name,
         readings=tuple(require_one_of("--reading", name, NAMED) for name in options.reading or NAMED),
-        profile=find_profile(options.profile or "full").name,
-        seed=campaign.DEFAULT_SEED if options.seed is None else options.seed, draws=options.draws, seconds=seconds,
         shard=None if options.shard is None else Shard.parse(options.shard),
-        jobs=cores() if options.jobs is None else options.jobs, executor=options.executor,
-        time_limit=options.time_limit, in_process=options.in_process, fresh=options.fresh, shrinking=options.shrinking,
     )  # fmt: skip
     with progress_bar(quiet=options.quiet, seconds=seconds) as progress, ended_politely(), redirect_stdout(sys.stderr):
-        outcome, interrupted = what.carried_out(progress)
+        soaked = Soak(options.out, replace(run, progress=progress), seconds, options.shrinking)
+        outcome, interrupted = soaked.carried_out()
     if options.as_json:
         print_json_text(outcome.model_dump_json(by_alias=True, indent=1))
     else:
-        for line in lines(outcome, time.monotonic() - started, f"{options.out / FILE}"):
-            sys.stdout.write(printable(line) + "\n")
+        print_lines(lines(outcome, time.monotonic() - started, f"{options.out / FILE}"))
     if seconds is not None and not outcome.has_whole_draw:
         sys.stderr.write("f2csa: the time was over before one problem of each family was asked about: no success\n")
         return max(3, outcome.exit_code)
@@ -61,12 +57,12 @@ def soak(options: store_options.SoakOptions) -> int:
     return 3 if interrupted and (options.draws is not None or seconds is not None) else outcome.exit_code
 
 
-def seconds_of(text: str, argument: str = "--for") -> float:
+def seconds_of(text: str) -> float:
     """A duration such as ``90``, ``90s``, ``1.5h``, in seconds."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)([smhd]?)", text.strip(), re.ASCII)
     seconds = 0.0 if match is None else float(match[1]) * UNITS[match[2]]
     if not 0 < seconds <= LONGEST:
-        raise InvalidInputError(argument, "must be a time > 0 and at most a year, such as 90s, 20m, 8h or 2d", text)
+        raise InvalidInputError("--for", "must be a time > 0 and at most a year, such as 90s, 20m, 8h or 2d", text)
     return seconds
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from verify.campaign.store.kept_results import Store
 from verify.campaign.store.merging import merge as join
 from verify.campaign.store.stored_report import fullest, report_of
 from verify.cli.arguments import store_options
-from verify.cli.output.console import print_json_text, printable
+from verify.cli.output.console import print_json_text, print_lines
 from verify.cli.output.folder import folder_for, holds_complete, require_folder
 from verify.cli.runs.run_summary import Ending, show
 from verify.report.formats.take_away import plots_of
@@ -29,8 +28,7 @@ def merge(options: store_options.Merge) -> int:
     done = join([_store(path) for path in options.stores], _store(options.out, new=True))
     lines = [f"note: {line}" for line in done.dropped]
     lines.append(f"{done.results:,} results in {_store(options.out)}: {done.added:,} of them added")
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")
+    print_lines(lines)
     return 3 if done.dropped else 0
 
 

@@ -33,7 +33,7 @@ from verify.cli.output.outlets import ON_GITHUB
 from verify.cli.project import with_settings
 from verify.report.formats import times
 from verify.report.paragraphs import Headline, Paragraph
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 if TYPE_CHECKING:
     from verify.report.report_files import Report
@@ -89,9 +89,9 @@ def about(options: Verify) -> str:
     options, settings = with_settings(options, options.subject)
     github = options.annotations or ("github" if os.environ.get(ON_GITHUB) == "true" else "none")
     more = (
-        options.executor, options.shard, options.skips_file, options.xfails_file, options.record_to, options.record,
-        options.sarif, options.force, options.fresh, options.exitfirst, options.table, options.as_json,
-        github != "none",
+        options.executor, options.shard, options.skips_file, options.xfails_file, options.record_to,
+        options.old_record_to, options.sarif, options.force, options.fresh, options.exitfirst, options.table,
+        options.as_json, github != "none",
         options.subject not in (None, REFERENCE), settings.is_of_another, any(map(is_file, options.instance or ())),
         options.jobs is not None and options.jobs < 1,
     )  # fmt: skip

@@ -6,40 +6,37 @@ import gc
 import hashlib
 import sys
 import time
-from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from spec.errors import InvalidInputError
 from spec.expectations import reason_of
 from spec.files import refuse_to_replace, write_files
 from spec.settings import FoundSettings
-from verify.campaign import run as campaign
 from verify.campaign.baseline.comparison import Comparison
 from verify.campaign.baseline.judging import judge
 from verify.campaign.baseline.model import Baseline, Selection, replay
 from verify.campaign.baseline.moved import render_comment
 from verify.campaign.baseline.storage import load, load_report, refuse_to_overwrite, shipped_record
 from verify.campaign.baseline.storage import store as keep
-from verify.campaign.plan import Task, plan
 from verify.campaign.store.database import NAME as STORE
 from verify.campaign.store.dependencies import installed
 from verify.campaign.store.kept_results import Store
 from verify.campaign.store.shards import Shard
-from verify.checks.measuring.case import find_profile
 from verify.cli.arguments import options
 from verify.cli.output.ci_output import CiOutput
-from verify.cli.output.console import cores, ended_politely, print_json_text, printable, progress_bar
+from verify.cli.output.console import print_json_text, print_lines
 from verify.cli.output.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
+from verify.cli.runs.run_request import options_of, selected, watched
 from verify.cli.runs.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show, words_of
 from verify.cli.runs.stage_causes import causes, require_seconds, with_causes
 from verify.cli.runs.unchanged_run import FILES, are_there, digest, remember
 from verify.report.formats import times
+from verify.report.model import NAMED
 from verify.report.report_files import Report, render_json, write
 from verify.report.wording import counted
-from verify.subjects.loading import REFERENCE
+from verify.subjects.subject_names import REFERENCE
 
 
 def verify(request: options.Verify, key: str, started: float) -> int:
@@ -56,7 +53,6 @@ def verify(request: options.Verify, key: str, started: float) -> int:
     lists = lists_of(settings, request.xfails_file, request.skips_file)
     if settings.is_of_another and (request.quiet or request.as_json):
         sys.stderr.write(f"f2csa: {lists.notice}\n")
-    subject, profile = _whom(request), _profile(request)
     shard = None if request.shard is None else Shard.parse(request.shard)
     record_to = _record_to(request)
     ci_output = CiOutput(request.annotations, request.sarif, as_json=request.as_json)
@@ -66,7 +62,8 @@ def verify(request: options.Verify, key: str, started: float) -> int:
         raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(request.baseline))
     on_record = load(request.baseline, named) if request.baseline is not None else None
     selection = selected(request)
-    folder = folder_for(request.out, [task.key for task in _planned(selection, request)])
+    run = options_of(request, skips=lists.skips, expected_failures=lists.expected_failures, shard=shard)
+    folder = folder_for(request.out, [task.key for task in run.planned])
     compared = None if on_record is None else selection.narrow(on_record)
     if on_record is not None and compared is None and not own_baseline and (request.claims or request.instance):
         # A part that the settings' baseline holds nothing of is compared with what ships, and that is said.
@@ -85,12 +82,7 @@ def verify(request: options.Verify, key: str, started: float) -> int:
     record = None if on_record is None else on_record.verdicts
     held = shipped_record() if record is None else record
     first = FirstBad(held, lists.expected_failures) if request.exitfirst else None
-    report = watched(
-        selection, jobs=request.jobs, subject=subject, profile=profile, seed=request.seed, effort=request.effort,
-        noise=request.noise, draws=request.draws, skips=lists.skips, expected_failures=lists.expected_failures,
-        store=store, resume=request.resume, fresh=request.fresh, shard=shard, time_limit=request.time_limit,
-        in_process=request.in_process, executor=request.executor, record=record, until=first, quiet=request.quiet,
-    )  # fmt: skip
+    report = watched(replace(run, store=store, record=record, until=first), quiet=request.quiet)
     if compared is not None and not compared.verdicts_only:
         dropped, report = report.changes, judge(report, compared)[0]
         report = report.model_copy(update={"changes": (*dropped, *report.changes)})
@@ -123,25 +115,17 @@ def verify(request: options.Verify, key: str, started: float) -> int:
     return report.exit_code if stopped_at is None else 3 if report.faults else 1
 
 
-def _whom(request: options.Verify | options.RecordOptions | options.Compare) -> str:
-    return REFERENCE if request.subject is None else request.subject
-
-
-def _profile(request: options.Verify | options.RecordOptions | options.Compare) -> str:
-    return "ci" if request.profile is None else request.profile
-
-
 RECORD_TO = "--record-to"
 """The option's name in errors."""
 
 
 def _record_to(request: options.Verify) -> Path | None:
     """The file to write the verdicts found to; refused, before any run, where it holds anything else."""
-    if request.record is not None:
+    if request.old_record_to is not None:
         if request.record_to is not None:
             raise InvalidInputError("--record", f"must not be given together with {RECORD_TO}, its new name")
         sys.stderr.write(f"f2csa: --record writes its file; {RECORD_TO} is its new name\n")
-    path = request.record_to or request.record
+    path = request.record_to or request.old_record_to
     if path is None and request.force:
         raise InvalidInputError("--force", f"must go with {RECORD_TO}")
     if path is not None:
@@ -167,37 +151,6 @@ def written(report: Report, about: str, folder: Path, store: Path) -> list[Path]
     return paths
 
 
-def _planned(selection: Selection, request: options.Verify) -> list[Task]:
-    """What will be run; wrong names are refused here."""
-    return plan(
-        selection.claims, selection.readings or campaign.ALL_READINGS, selection.instances,
-        find_profile(_profile(request)), _whom(request),
-        campaign.DEFAULT_SEED if request.seed is None else request.seed,
-    )  # fmt: skip
-
-
-def selected(request: options.Verify | options.RecordOptions | options.Compare) -> Selection:
-    """The claims, readings and instances asked for."""
-    return Selection(tuple(request.claims or ()), tuple(request.reading or ()), tuple(request.instance or ()))
-
-
-def watched(selection: Selection, *, jobs: int | None, seed: int | None, quiet: bool = False, **how: Any) -> Report:
-    """Run with a progress bar, ended politely; whatever the subject prints goes to standard error.
-
-    ``how`` are further arguments of :func:`verify.campaign.run.run`; a selection that no check matches is refused.
-    """
-    with progress_bar(quiet=quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
-        report = campaign.run(
-            selection.claims, readings=list(selection.readings) or campaign.ALL_READINGS, instances=selection.instances,
-            jobs=cores() if jobs is None else jobs, seed=campaign.DEFAULT_SEED if seed is None else seed,
-            progress=progress, **how,
-        )  # fmt: skip
-    if not report.results and report.complete:
-        named = ", ".join(selection.claims) or None
-        raise InvalidInputError("claims", "must select at least one check; no check matches", named)
-    return report
-
-
 def record(request: options.RecordOptions) -> int:
     """Record a run, or a report of one; returns the exit code."""
     refuse_to_overwrite(request.out, force=request.force)
@@ -209,25 +162,27 @@ def record(request: options.RecordOptions) -> int:
         sys.stderr.write("f2csa: the run was interrupted; nothing was recorded\n")
         return 3
     if report.nothing_compared:
-        _print([f"{NOTHING}: nothing was recorded"])
+        print_lines([f"{NOTHING}: nothing was recorded"])
         return 3
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
     baseline = Baseline.of(report) if report.has_verdicts else None
     baseline = selected(request).narrow(baseline) if baseline is not None else None
     if baseline is not None:
         keep(baseline, request.out)
-    _print([f"fault, not recorded: {line}" for line in faults])
+    print_lines([f"fault, not recorded: {line}" for line in faults])
     if baseline is None:
         if faults:
-            _print(["every result is a fault: nothing was recorded"])
+            print_lines(["every result is a fault: nothing was recorded"])
             return 3
         named = ", ".join(request.claims or ())
         raise InvalidInputError("claims", "must select at least one result of the report", named)
     how = f"profile {baseline.profile}, seed {baseline.seed}"
     left = f", {counted(len(report.skipped), 'result')} skipped on request not" if report.skipped else ""
-    _print([f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {request.out}"])
+    print_lines(
+        [f"{counted(len(baseline.results), 'result')} of {baseline.subject} ({how}) recorded{left}: {request.out}"]
+    )
     if report.nothing_holds:
-        _print([NONE_HOLDS])
+        print_lines([NONE_HOLDS])
     return 3 if faults else int(report.nothing_holds)
 
 
@@ -249,7 +204,7 @@ def compare(request: options.Compare) -> int:
     is_run = report is None
     if report is None:
         again = _repeating(request, recorded)
-        report = _rerun(again, replay(baseline), settings_of(_whom(again), unread=request.no_settings))
+        report = _rerun(again, replay(baseline), settings_of(again.subject or REFERENCE, unread=request.no_settings))
     # A claim brings its steps; what was not asked about says nothing here.
     judged, comparison = judge(report.model_copy(update={"results": selection.of(report.results)}), baseline)
     if not (comparison.compared or comparison.findings or comparison.faults) and report.complete:
@@ -296,12 +251,11 @@ def _repeating(request: options.Compare, recorded: Baseline) -> options.Compare:
 
 def _rerun(request: options.RecordOptions | options.Compare, selection: Selection, settings: FoundSettings) -> Report:
     lists = lists_of(settings)
-    return watched(
-        selection, jobs=request.jobs, seed=request.seed, subject=_whom(request),
-        profile=_profile(request), effort=request.effort or 1, time_limit=request.time_limit, record={},
-        in_process=request.in_process, executor=request.executor, skips=lists.skips,
-        expected_failures=lists.expected_failures,
+    run = options_of(
+        request, claims=selection.claims, readings=selection.readings or NAMED, instances=selection.instances,
+        effort=request.effort or 1, record={}, skips=lists.skips, expected_failures=lists.expected_failures,
     )  # fmt: skip
+    return watched(run)
 
 
 def _show_comparison(comparison: Comparison, report: Report) -> None:
@@ -315,9 +269,4 @@ def _show_comparison(comparison: Comparison, report: Report) -> None:
     counts = (len(comparison.findings), "finding"), (len(comparison.faults), "fault")
     tally = ", ".join(counted(count, noun) for count, noun in counts)
     compared = f"{counted(comparison.compared, 'result')} and {counted(comparison.numbers, 'number')} compared"
-    _print([*lines, f"{compared}: {tally}"])
-
-
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        sys.stdout.write(printable(line) + "\n")
+    print_lines([*lines, f"{compared}: {tally}"])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from spec.files import write_files
 from verify.campaign.baseline.storage import load_report
 from verify.cli.arguments import paper_options
-from verify.cli.output.console import print_json, printable
+from verify.cli.output.console import print_json, print_lines
 from verify.cli.statements.paper import report_file
 from verify.report.site.frame import SiteFrame
 from verify.report.site.paper.judged_paper import JudgedPaper, StandingAssertion, judged_paper
@@ -23,9 +22,7 @@ def annotate(options: paper_options.PaperAnnotate) -> None:
         print_json(_entries(judged))
         return
     (path,) = write_files(options.out.parent, {options.out.name: page_alone(site)})
-    for line in answer(judged):
-        sys.stdout.write(printable(line) + "\n")
-    sys.stdout.write(printable(str(path)) + "\n")
+    print_lines([*answer(judged), str(path)])
 
 
 def _entries(judged: JudgedPaper) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from spec.text.argument import load_argument, misquoted, quoted_places
 from spec.text.extract import Extract, dumps_extract, load_extract
 from verify.campaign.baseline.storage import load_report
 from verify.cli.arguments import paper_options
-from verify.cli.output.console import print_json, printable
+from verify.cli.output.console import print_json, print_lines
 from verify.proofs.paper.extraction import extract_of
 from verify.proofs.paper.findings import PaperFinding, quoted
 from verify.proofs.paper.linting import MISSING_FILE, RULES, lint, missing_files
@@ -37,11 +37,13 @@ def lint_paper(options: paper_options.PaperLint) -> int:
         print_json([_entry(finding) for finding in findings])
     else:
         for finding in findings:
-            _write(f"{options.file}:{finding.line}: {finding.rule}: {finding.why}")
-            _write(f"    here: {quoted(finding.here)}")
-            if finding.there is not None:
-                _write(f"    line {finding.there.line}: {quoted(finding.there)}")
-        _write(f"{len(findings)} finding{'' if len(findings) == 1 else 's'} in {extract.lines} lines")
+            there = finding.there
+            lines = [
+                f"{options.file}:{finding.line}: {finding.rule}: {finding.why}",
+                f"    here: {quoted(finding.here)}",
+            ]
+            print_lines([*lines, *([] if there is None else [f"    line {there.line}: {quoted(there)}"])])
+        print_lines([f"{len(findings)} finding{'' if len(findings) == 1 else 's'} in {extract.lines} lines"])
     return int(bool(findings))
 
 
@@ -71,10 +73,9 @@ def extract_paper(options: paper_options.PaperExtract) -> int:
     if options.as_json:
         print_json(extract.model_dump(mode="json", exclude_defaults=True) | {"differences": differences})
         return int(bool(differences))
-    for line in differences:
-        _write(line)
+    print_lines(differences)
     if not differences:
-        _write(f"{len(extract.passages)} passages, as on record; sha256 {extract.sha256}")
+        print_lines([f"{len(extract.passages)} passages, as on record; sha256 {extract.sha256}"])
     return int(bool(differences))
 
 
@@ -101,9 +102,9 @@ def check_paper(options: paper_options.PaperCheck) -> int:
     for one in misquotations:
         first, last = one.lines
         of = f"; assertion{'s' if len(one.numbers) > 1 else ''} {wording.listing(map(str, one.numbers))}"
-        _write(f"{options.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}")
+        print_lines([f"{options.file}:{first}-{last}: {one.what}: not the words on record{of if one.numbers else ''}"])
     quoted_ones = quoted_places(argument)
-    _write(f"{quoted_ones - len(misquotations)} of {quoted_ones} quoted places are as on record")
+    print_lines([f"{quoted_ones - len(misquotations)} of {quoted_ones} quoted places are as on record"])
     return int(bool(misquotations))
 
 
@@ -131,7 +132,3 @@ def report_file(path: Path, argument: str) -> Path:
     if not where.is_file():
         raise InvalidInputError(argument, REPORT, str(path))
     return where
-
-
-def _write(line: str) -> None:
-    sys.stdout.write(printable(line) + "\n")

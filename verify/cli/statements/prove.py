@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from spec.claims import load_claims
 from spec.errors import InvalidInputError
 from spec.files import find_named, write_files
 from verify.cli.arguments import options
-from verify.cli.output.console import plain_console, print_json, printable
+from verify.cli.output.console import plain_console, print_json, print_lines
 from verify.cli.statements.prove_certificates import prove_certificates
 from verify.proofs.kernel.coq_checking import CoqOutcome, check
 from verify.proofs.kernel.proof_record import RECORD, files, load_record
@@ -92,8 +91,7 @@ def _entry(outcome: CoqOutcome, table: TheoremTable) -> dict[str, Any]:
 def _show(outcome: CoqOutcome, table: TheoremTable, *, whole: bool) -> None:
     if outcome.state == "refused":
         # No row of a table could be relied on.
-        for line in outcome.refusals:
-            sys.stdout.write(printable(f"refused: {line}") + "\n")
+        print_lines(f"refused: {line}" for line in outcome.refusals)
         return
     shown = Table(box=None, pad_edge=False)
     for column in ("theorem", "says", "settles"):

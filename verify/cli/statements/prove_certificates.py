@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from spec.errors import InvalidInputError, from_validation
 from spec.files import write_files
 from verify.campaign.baseline.storage import load_report
 from verify.cli.arguments import options
-from verify.cli.output.console import print_json, printable
+from verify.cli.output.console import print_json, print_lines
 from verify.evidence.model import RateEvidence
 from verify.proofs.kernel.certificate_checking import KernelOutcome, as_file, put_to_the_kernel, spread
 from verify.report.model import ReportData
@@ -44,8 +43,7 @@ def prove_certificates(request: options.Prove) -> int:
     else:
         lines = [f"refused: {line}" for line in outcome.faults]
         lines += [f"refused: {one.where}: {one.why}" for one in outcome.findings if one.state == "refused"]
-        for line in [*lines, _said(outcome)]:
-            sys.stdout.write(printable(line) + "\n")
+        print_lines([*lines, _said(outcome)])
     if outcome.faults or outcome.count("refused"):
         return 1
     return 0 if outcome.count("accepted") == len(several) else 3

@@ -39,8 +39,9 @@ from verify.conformance.probes.pacing import Clock, Timed
 from verify.conformance.probes.probes import FROM_SCRATCH
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, Subject, SubjectFaultError, load_subject
-from verify.subjects.loading import COMMAND, as_program, end
+from verify.subjects.loading import as_program, end
 from verify.subjects.protocol import StageCalls
+from verify.subjects.subject_names import COMMAND
 from verify.subjects.time_limits import timed_alike
 from verify.subjects.wire.client import WireSubject
 

@@ -24,8 +24,8 @@ from verify.conformance.repro.scripts import LOADS
 from verify.conformance.trace.model import Say, Trace
 from verify.method.lines import Stage
 from verify.subjects import MissingCapabilityError, SubjectFaultError
-from verify.subjects.loading import COMMAND
 from verify.subjects.protocol import StageCalls
+from verify.subjects.subject_names import COMMAND
 
 ELSEWHERE: tuple[Stage, ...] = ("runs",)
 """Stages that are compared under the repaired reading alone."""

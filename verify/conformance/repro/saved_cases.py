@@ -13,7 +13,7 @@ from spec.errors import unwritable
 from verify.conformance.found import Reproduction
 from verify.conformance.repro.scripts import AGREES
 from verify.method.lines import Stage
-from verify.subjects.loading import COMMAND
+from verify.subjects.subject_names import COMMAND
 
 MARK = "# Written by f2csa conform --save-cases, which replaces this file as long as it begins with this line."
 """How a file of ours begins, and nobody else's does."""

@@ -33,7 +33,8 @@ from verify.conformance.trace.traced_runs import loop_questions
 from verify.conformance.trace.user_modules import calls_exec, not_rewritten, rewriting
 from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
 from verify.subjects.faults import described
-from verify.subjects.loading import load_subject, split_name
+from verify.subjects.loading import load_subject
+from verify.subjects.subject_names import split_name
 
 LONGEST_RUN = 1.0
 """Seconds that one run with a value exchanged may take, C calls included."""

@@ -19,12 +19,34 @@ ALARM = 1e-4
 
 
 @dataclass
-class Calls:
+class SampleSums:
+    """Sums over samples of vectors of length ``width``; the first of ``sizes`` is their count."""
+
+    width: int
+    sizes: Vector
+
+    @property
+    def count(self) -> int:
+        """Samples so far."""
+        return int(self.sizes[0])
+
+    def state(self) -> dict[str, Any]:
+        """Everything, as plain data to go on from."""
+        return {name: value if name == "width" else value.tolist() for name, value in vars(self).items()}
+
+    @classmethod
+    def resume(cls, state: dict[str, Any]) -> Self:
+        """Go on from a state."""
+        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name != "width"}
+        return cls(width=state["width"], **arrays)
+
+
+@dataclass
+class Calls(SampleSums):
     """Sums over calls: ``sizes`` are their count, their rows and the summed squares within; ``sums`` and ``products``
     those of their means m and of m mᵀ, each times its rows, shapes (n,) and (n, n).
     """
 
-    width: int
     sizes: Vector = field(default_factory=lambda: np.zeros(3))
     sums: Vector = field(default_factory=lambda: np.zeros(0))
     products: Vector = field(default_factory=lambda: np.zeros((0, 0)))
@@ -38,11 +60,6 @@ class Calls:
         self.sizes += np.array([1.0, rows, within])
         self.sums += rows * mean
         self.products += rows * np.outer(mean, mean)
-
-    @property
-    def count(self) -> int:
-        """Calls so far."""
-        return int(self.sizes[0])
 
     @property
     def between(self) -> Vector:
@@ -65,13 +82,3 @@ class Calls:
         dof = min(max(1 / spread, 1.0), float(self.width)) * (calls - 1)
         ratio = total / reference if reference > 0 else (np.inf if total > 0 else 1.0)
         return float(ratio), chi2_upper(float(dof), ALARM) / float(dof)
-
-    def state(self) -> dict[str, Any]:
-        """Everything, as plain data to go on from."""
-        return {name: value if name == "width" else value.tolist() for name, value in vars(self).items()}
-
-    @classmethod
-    def resume(cls, state: dict[str, Any]) -> Self:
-        """Go on from a state."""
-        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name != "width"}
-        return cls(width=state["width"], **arrays)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any, Self
 
 import numpy as np
 
 from spec.exact import Vector
+from verify.evidence.samples.calls import SampleSums
 from verify.evidence.samples.laws import chi2_upper
 
 BATCH = 32
@@ -30,14 +30,13 @@ SHARE = 0.25
 
 
 @dataclass
-class Shape:
+class Shape(SampleSums):
     """Sums over a sample of deviations d, shape (k, n), and of their squared lengths q.
 
     ``sizes`` are count, Σq, Σq², Σq³; ``lags`` count, sum and sum of squares of d(t)·d(t+l), a row a lag; ``batches``
     those of the mean q of a batch, and its largest.
     """
 
-    width: int
     sizes: Vector = field(default_factory=lambda: np.zeros(4))
     lags: Vector = field(default_factory=lambda: np.zeros((len(LAGS), 3)))
     batches: Vector = field(default_factory=lambda: np.zeros(4))
@@ -74,11 +73,6 @@ class Shape:
         self.batches[3] = max(self.batches[3], float(size.max()))
         self.batch_products += np.einsum("ij,ik->jk", mean, mean)
         self.freedom += m - m * BATCH / k
-
-    @property
-    def count(self) -> int:
-        """Samples looked at."""
-        return int(self.sizes[0])
 
     @property
     def wanted(self) -> bool:
@@ -194,16 +188,6 @@ class Shape:
     def batch_covariance(self) -> Vector:
         """Of a batch's mean deviation, shape (n, n)."""
         return np.asarray(self.batch_products / max(1.0, float(self.freedom[0])))
-
-    def state(self) -> dict[str, Any]:
-        """Everything, as plain data to go on from."""
-        return {name: value if name == "width" else value.tolist() for name, value in vars(self).items()}
-
-    @classmethod
-    def resume(cls, state: dict[str, Any]) -> Self:
-        """Go on from a state."""
-        arrays: dict[str, Any] = {name: np.array(value) for name, value in state.items() if name != "width"}
-        return cls(width=state["width"], **arrays)
 
 
 def _three(values: Vector) -> Vector:

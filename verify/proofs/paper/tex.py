@@ -49,14 +49,14 @@ class Source:
         return match.end() if match else 0
 
 
-def read_source(path: Path, argument: str = "FILE") -> Source:
+def read_source(path: Path) -> Source:
     """Read a TeX file.
 
     Raises:
         InvalidInputError: If it cannot be read, is too large, no text, no TeX, or its braces or environments do not
             pair up.
     """
-    return source_of(read_text(path, argument, MAX_BYTES), argument, str(path))
+    return source_of(read_text(path, "FILE", MAX_BYTES), "FILE", str(path))
 
 
 def source_of(text: str, argument: str = "FILE", name: str | None = None) -> Source:

@@ -22,7 +22,6 @@ from verify.subjects.faults import (
     as_numbers,
     described,
 )
-from verify.subjects.loading import load_subject, name_of, version_of
 from verify.subjects.protocol import (
     GIVEN,
     OWN_WORDS,
@@ -34,6 +33,7 @@ from verify.subjects.protocol import (
     parts_of,
 )
 from verify.subjects.stage_table import ROWS, Asked
+from verify.subjects.subject_names import load_here, name_of, version_of
 from verify.subjects.users_files import forget_users_modules
 from verify.subjects.wire.messages import PROTOCOL, UNSTATED, Code, WireFault, numbers
 from verify.subjects.wire.methods import METHODS, taken_out
@@ -283,7 +283,7 @@ def main() -> int:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    serve(partial(load_subject, sys.argv[1]), sys.stdin.buffer, target)
+    serve(partial(load_here, sys.argv[1]), sys.stdin.buffer, target)
     return 0
 
 

@@ -7,9 +7,9 @@ from itertools import product
 from flint import fmpq
 
 from verify.truth.theorems.library import add, inner, mean, norm, scale, vsum
-from verify.truth.theorems.posed_problems import Draft, basis
+from verify.truth.theorems.posed_problems import Draft, above, basis
 from verify.truth.theorems.statement_values import Values
-from verify.truth.theorems.step_places import above, part, positive, ramps
+from verify.truth.theorems.step_places import part, positive, ramps
 
 
 def vectors(draft: Draft) -> Values:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flint import fmpq
 
 from spec import InvalidInputError
@@ -11,9 +9,9 @@ from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.stages import weights as exact_weights
 from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Coords, Point, add, inner, norm, scale, sub
-from verify.truth.theorems.posed_problems import Draft, Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.posed_problems import Draft, Scene, above, adjoint, basis, combined, entries, linear
 from verify.truth.theorems.statement_values import Values
-from verify.truth.theorems.step_places import above, part, positive
+from verify.truth.theorems.step_places import part, positive
 
 
 def _weighted(scene: Scene, rho: Point) -> Scene:
@@ -32,7 +30,7 @@ def moving_weights(scene: Scene) -> Values:
     ends = (r + max(fmpq(-1), min(fmpq(1), s)) * abs(a) / eps for r, s, a in zip(rho1, share, dl, strict=True))
     rho2 = tuple(max(fmpq(0), value) for value in ends)
     first, second = scene.lagrangian(exact=True), _weighted(scene, rho2).lagrangian(exact=False)
-    y1, y2, y = first.minimiser(), second.minimiser(), _column(add(scene.y_star, scene.of("left", m)))
+    y1, y2, y = first.minimiser(), second.minimiser(), posed_problems.as_column(add(scene.y_star, scene.of("left", m)))
     reweighted, B, A = _weighted(scene, rho2).lagrangian(exact=True), scene.block("B"), scene.block("A")
     at = [scene.y_star, entries(y1), entries(y2)]
     f, g = ([scene.grad(name, "y", point) for point in at] for name in ("f", "g"))
@@ -157,10 +155,6 @@ def kink_at(draft: Draft) -> Values:
         raise InvalidInputError("dl", "must not be 0", 0)
     z = sub(x, scale(t / inner(dl, dl), dl))
     return {"x": x, "dl": dl, "t": t, "witness": lambda _: {"z": z}}
-
-
-def _column(values: Point) -> Any:
-    return posed_problems.RATIONALS.vector([fraction(value) for value in values])
 
 
 __all__ = ["above", "norm"]

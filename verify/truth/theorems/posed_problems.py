@@ -132,6 +132,16 @@ def entries(vector: Flint) -> Point:
     return tuple(vector.entries.entries())
 
 
+def as_column(values: Point) -> Flint:
+    """The column of the suite's that has these entries."""
+    return RATIONALS.vector([fraction(value) for value in values])
+
+
+def above(value: Any) -> fmpq:
+    """A number, rounded up where it is a ball."""
+    return value if isinstance(value, fmpq) else outward(float(value), 1)
+
+
 def linear(matrix: Matrix, width: int) -> Callable[[Point], Point]:
     """A matrix as a map; ``width`` is that of an empty one."""
     assert all(len(row) == width for row in matrix)

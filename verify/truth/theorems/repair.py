@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from flint import fmpq
-
 from verify.truth.theorems.gallina import GallinaNode, names
 from verify.truth.theorems.library import Point
+from verify.truth.theorems.posed_problems import basis
 from verify.truth.theorems.statement_values import TheoremStatement, Values, compiled
 
 Signature = tuple[tuple[str, str], ...]
@@ -48,7 +47,7 @@ class Equation:
 
         def at(*given: Any) -> Point:
             entries = []
-            for unit in _basis(size):
+            for unit in basis(size):
                 zero, one = (_held(part, bool(self.slots)) for part in (tuple(0 * a for a in unit), unit))
                 rest, whole = (
                     eval(compiled(difference), known | {self.name: letter})(*given, unit) for letter in (zero, one)
@@ -66,10 +65,6 @@ class Equation:
 
 def _held(part: Point, applied: bool) -> Any:
     return (lambda *_: part) if applied else part
-
-
-def _basis(size: int) -> list[Point]:
-    return [tuple(fmpq(int(i == j)) for j in range(size)) for i in range(size)]
 
 
 def lets(tree: GallinaNode) -> Iterator[tuple[str, GallinaNode]]:

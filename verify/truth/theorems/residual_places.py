@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flint import fmpq
 
 from spec import InvalidInputError
 from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Coords, Point, add, inner, norm, scale, sub
-from verify.truth.theorems.posed_problems import Scene, adjoint, basis, combined, entries, linear
+from verify.truth.theorems.posed_problems import Scene, above, adjoint, basis, combined, entries, linear
 from verify.truth.theorems.statement_values import Values
-from verify.truth.theorems.step_places import above, positive
+from verify.truth.theorems.step_places import positive
 
 
 def residual(scene: Scene) -> Values:
@@ -25,9 +23,9 @@ def from_minimiser(scene: Scene) -> Values:
     """From the penalty minimiser to y: T1, its letters those of the change between the two."""
     scene.convex()
     lagrangian, u, m, n = scene.lagrangian(exact=True), scene.u, scene.problem.m, scene.problem.n
-    y = entries(lagrangian.minimiser(posed_problems.Flint(_column(scene.of("left", m)))))
+    y = entries(lagrangian.minimiser(posed_problems.as_column(scene.of("left", m))))
     start = entries(lagrangian.minimiser())
-    at, at_start = (posed_problems.Flint(_column(point)) for point in (y, start))
+    at, at_start = (posed_problems.as_column(point) for point in (y, start))
     off_x, off_y, e = scene.of("off_x", n), scene.of("off_y", m), sub(y, start)
     rho = [scene.rho[i] for i in scene.active]
     change = {
@@ -121,7 +119,7 @@ def weak_rows(scene: Scene) -> Values:
     if not weak:
         raise InvalidInputError("problem", "must have an inactive row", 0)
     eps, y = positive(scene.of("eps", 1)[0]), add(scene.y_star, scene.of("left", m))
-    at = posed_problems.Flint(_column(y))
+    at = posed_problems.as_column(y)
     bare = Scene(scene.problem, scene.x, scene.alpha, scene.spent | {"rho_inactive": (fmpq(0),) * len(weak)})
     with_rows, without = (each.lagrangian(exact=True) for each in (scene, bare))
     A, B = scene.rows_of("A", weak), scene.rows_of("B", weak)
@@ -141,7 +139,3 @@ def weak_rows(scene: Scene) -> Values:
 def _at(scene: Scene, y: Point, rows: tuple[int, ...]) -> Point:
     values = scene.values.rows(scene.x, [fraction(value) for value in y])
     return tuple(rational(values[i]) for i in rows)
-
-
-def _column(values: Point) -> Any:
-    return posed_problems.column([fraction(value) for value in values])

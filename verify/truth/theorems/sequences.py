@@ -11,18 +11,14 @@ from typing import Any
 from flint import fmpq
 
 from verify.truth.theorems.library import Point, add, clip, inner, mean, norm, scale, sub, vsum
-from verify.truth.theorems.posed_problems import Draft, basis, outward
+from verify.truth.theorems.posed_problems import Draft, above, basis, outward
 from verify.truth.theorems.statement_values import Values
-
-
-def _above(value: Any) -> fmpq:
-    return value if isinstance(value, fmpq) else outward(float(value), 1)
 
 
 def vectors(draft: Draft) -> Values:
     """Two vectors, three of a common draw, and constants that bound them."""
     v, w, u = draft["v"], draft["w"], abs(draft["u"])
-    gap = _above(norm(sub(v, w)))
+    gap = above(norm(sub(v, w)))
     distance = abs(draft["distance"])
     return {
         "v": v, "w": w, "ef": draft["ef"], "e1": v, "e2": w, "u": u, "distance": distance, "l": gap / distance,
@@ -41,7 +37,7 @@ def orthogonal(draft: Draft) -> Values:
         "sf": a * a, "sg": b * b, "e": [scale(draft["s"], v) for v in e], "N": count, "s": s,
         "naturals": range(count), "V": tuple(e),
         "noise": scale(draft["s"], e[0]), "bias": bias, "grad": grad, "L": a,
-        "beta": _above(norm(bias)), "Vv": s,
+        "beta": above(norm(bias)), "Vv": s,
     }  # fmt: skip
 
 
@@ -59,9 +55,9 @@ def run(draft: Draft) -> Values:
     D, eta = abs(draft["D"]), abs(draft["eta"])
     start, (grad, bias, noise) = draft["start"], (list(draft[name]) for name in ("grad", "bias", "noise"))
     if norm(start) > D:
-        start = scale(D / _above(norm(start)), start)
+        start = scale(D / above(norm(start)), start)
     if draft["fraction"]:
-        start = scale(D / _above(norm(draft["start"])), draft["start"]) if any(draft["start"]) else start
+        start = scale(D / above(norm(draft["start"])), draft["start"]) if any(draft["start"]) else start
     g = [add(add(a, b), c) for a, b, c in zip(grad, bias, noise, strict=True)]
     steps, x = [start], [draft["x"]]
     for value in g:
@@ -71,13 +67,13 @@ def run(draft: Draft) -> Values:
     z = [add(at, scale(part, step)) for at, part, step in zip(x, s, steps, strict=False)]
     w = draft["w"]
     if norm(w) > D:
-        w = scale(D / _above(norm(w)), w)
+        w = scale(D / above(norm(w)), w)
     count = len(g)
     block = vsum(count, lambda m: grad[m])
     length = norm(block)
     witness = scale(-D / length, block) if length > 0 else scale(fmpq(0), block)
     shared = {
-        "D": D, "eta": eta, "g": g, "step": steps, "w": w, "beta": max(_above(norm(value)) for value in bias),
+        "D": D, "eta": eta, "g": g, "step": steps, "w": w, "beta": max(above(norm(value)) for value in bias),
         "grad": grad, "bias": bias, "noise": noise, "M": count, "naturals": range(count), "V": tuple(basis(len(start))),
         "x": x, "z": z, "t": 0, "k": count - 1, "v": draft["start"],
     }  # fmt: skip

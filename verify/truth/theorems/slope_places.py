@@ -69,7 +69,7 @@ def split(scene: Scene) -> Values:
     rho2 = tuple(abs(value) for value in scene.of("share", p))
     first, second = scene, _weighted(scene, rho2)
     at = (
-        entries(each.lagrangian(exact=True).estimate(posed_problems.Flint(_column(y))))
+        entries(each.lagrangian(exact=True).estimate(posed_problems.as_column(y)))
         for each, y in ((first, y1), (second, y2))
     )
     est1, est2 = at
@@ -155,7 +155,3 @@ def moved_instance(draft: Draft) -> Values:
 
 def residual_instance(draft: Draft) -> Values:
     return {"alpha": positive(draft["alpha"]), "e": draft["e"]}
-
-
-def _column(values: Point) -> Any:
-    return posed_problems.column([fraction(value) for value in values])

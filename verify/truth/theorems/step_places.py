@@ -5,8 +5,6 @@ Where a step is about a stage, its letters are the suite's exact ones; else plai
 
 from __future__ import annotations
 
-from typing import Any
-
 from flint import fmpq
 
 from spec import InvalidInputError
@@ -14,13 +12,8 @@ from verify.truth.algebra.rationals import fraction, rational
 from verify.truth.stages import weights as exact_weights
 from verify.truth.theorems import posed_problems, theorem_variables
 from verify.truth.theorems.library import Point, add, inner, norm, scale, sqrt, sub, vsum
-from verify.truth.theorems.posed_problems import Draft, Scene, adjoint, basis, entries, linear, outward
+from verify.truth.theorems.posed_problems import Draft, Scene, above, adjoint, basis, entries, linear, outward
 from verify.truth.theorems.statement_values import Values
-
-
-def above(value: Any) -> fmpq:
-    """A number, rounded up where it is a ball."""
-    return value if isinstance(value, fmpq) else outward(float(value), 1)
 
 
 def positive(value: fmpq) -> fmpq:
@@ -126,7 +119,7 @@ def errors_apart(scene: Scene) -> Values:
     m, p = scene.problem.m, scene.problem.p
     exact, inexact = scene.lagrangian(exact=True), scene.lagrangian(exact=False)
     wrong_pair = scene.lagrangian(exact=False, exact_pair=False)
-    y = inexact.minimiser(posed_problems.Flint(theorem_variables._column(scene.of("left", m))))
+    y = inexact.minimiser(posed_problems.as_column(scene.of("left", m)))
     y_hat, y_pen = inexact.minimiser(), exact.minimiser()
     assert len(scene.of("dl", p)) == p
     return {

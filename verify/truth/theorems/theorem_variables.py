@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from flint import fmpq
 
@@ -46,7 +45,7 @@ def at_point(scene: Scene) -> Values:
     """At any y, said by the gradient left there: the letters of sections 1, 3, 4 and 5."""
     scene.convex()
     lagrangian, u, m, n = scene.lagrangian(exact=True), scene.u, scene.problem.m, scene.problem.n
-    y = entries(lagrangian.minimiser(posed_problems.Flint(_column(scene.of("left", m)))))
+    y = entries(lagrangian.minimiser(posed_problems.as_column(scene.of("left", m))))
     e, y_star = sub(y, scene.y_star), scene.y_star
     off_x, off_y = scene.of("off_x", n), scene.of("off_y", m)
     at = posed_problems.RATIONALS.vector([fraction(value) for value in y])
@@ -91,7 +90,7 @@ def in_total(scene: Scene) -> Values:
     }  # fmt: skip
     scene = Scene(scene.problem, scene.x, alpha, spent)
     inexact = scene.lagrangian(exact=False, exact_pair=False)
-    y = inexact.minimiser(posed_problems.Flint(_column(spent["left"])))
+    y = inexact.minimiser(posed_problems.as_column(spent["left"]))
     exact = scene.lagrangian(exact=True)
     there = at_point(Scene(scene.problem, scene.x, alpha, spent | {"left": entries(exact.gradient_y(y))}))
     Cl = posed_problems.outward(_size(spent["dl"]) / float(fraction(alpha)) ** 3, 1)
@@ -279,10 +278,6 @@ def as_written(scene: Scene) -> Values:
         "Re": linear(scene.block("f_xy"), m)(there["e"]), "Se": linear(scene.block("g_xy"), m)(there["e"]),
         "ABe": adjoint(scene.rows_of("A"), n)(weighted), "nR": nR, "nS": nS,
     }  # fmt: skip
-
-
-def _column(values: Point) -> Any:
-    return posed_problems.column([fraction(value) for value in values])
 
 
 def _size(v: Point) -> float:

@@ -14,7 +14,9 @@ import pytest
 from spec.atlas import read_instance
 from spec.drawn import FAMILIES
 from verify import run
+from verify.campaign.run_options import RunOptions
 from verify.campaign.soak.model import FILE, SoakReport
+from verify.campaign.soak.shrinking import SECONDS
 from verify.campaign.soak.soaking import Soak
 from verify.checks.measuring.case import checks
 from verify.checks.measuring.where_asked import can_draw
@@ -52,8 +54,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def soaked(out: Path, **how: Any) -> SoakReport:
-    return Soak(out, claims=[CLAIM], readings=["repaired"], profile="smoke", **how).carried_out()[0]
+def options(**how: Any) -> RunOptions:
+    return RunOptions([CLAIM], readings=["repaired"], profile="smoke", **how)
+
+
+def soaked(out: Path, draws: int, shrinking: float = SECONDS) -> SoakReport:
+    return Soak(out, options(draws=draws), shrinking=shrinking).carried_out()[0]
 
 
 def test_a_fault_planted_in_one_family_is_found_and_shrunk(
@@ -95,9 +101,7 @@ def test_a_second_soak_goes_on_where_the_first_was(tmp_path: Path, asked: list[s
 
 
 def test_it_ends_by_the_clock_with_what_is_done(tmp_path: Path, asked: list[str]) -> None:
-    report, interrupted = Soak(
-        tmp_path, claims=[CLAIM], readings=["repaired"], profile="smoke", seconds=0.001
-    ).carried_out()
+    report, interrupted = Soak(tmp_path, options(), seconds=0.001).carried_out()
     assert not interrupted
     assert not report.complete
     assert 0 < report.results < sum(can_draw(checks()[CLAIM], family) for family in FAMILIES.values())
@@ -136,9 +140,7 @@ def test_an_interrupt_is_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def stop(_done: int, _total: int, _what: str) -> None:
         raise KeyboardInterrupt
 
-    report, interrupted = Soak(tmp_path, claims=[CLAIM], readings=["repaired"], profile="smoke", draws=1).carried_out(
-        stop
-    )
+    report, interrupted = Soak(tmp_path, options(draws=1, progress=stop)).carried_out()
     assert interrupted
     assert report.results == 1
 

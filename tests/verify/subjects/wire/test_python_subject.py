@@ -11,8 +11,9 @@ from spec import InvalidInputError, OuterParameters
 from spec.atlas import find
 from tests.verify.subjects.counting import Counts, Refuses, whole
 from verify.subjects import Call, MissingCapabilityError, SubjectFaultError
-from verify.subjects.loading import end, load_apart, version_of
+from verify.subjects.loading import end, load_apart
 from verify.subjects.protocol import StageCalls
+from verify.subjects.subject_names import version_of
 
 HERE = "tests.verify.subjects.counting"
 ONE = np.zeros(1)

@@ -18,7 +18,7 @@ from verify.report.site.living.phrases import switches
 from verify.report.site.plots.slope_plot import figure
 from verify.report.site.words.cell_numbers import CellNumber
 from verify.report.site.words.powers import set_powers
-from verify.subjects.loading import COMMAND
+from verify.subjects.subject_names import COMMAND
 from verify.verdict import Verdict
 
 LINES: dict[str, tuple[str, str]] = {
