@@ -21,7 +21,7 @@ from verify.subjects.faults import StageFaultError as StageFaultError
 from verify.subjects.faults import SubjectFaultError as SubjectFaultError
 from verify.subjects.faults import as_fault, checked_array
 from verify.subjects.faults import described as described
-from verify.subjects.stage_table import REFUSED, ROWS, Asked, Capability
+from verify.subjects.stage_table import REFUSED, ROWS, TOGETHER, Asked, Capability
 
 OWN_WORDS = (MissingCapabilityError, NotImplementedError)
 WHOLE_RUNS: tuple[Asked, ...] = ("optimise", "end_to_end")
@@ -157,7 +157,19 @@ class StageCalls:
     def hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None = None) -> Vector:
         """One estimate of ∇F(x), shape (n,)."""
         # A subject that draws noise of size 0 is right too: it always has a generator to draw from.
-        return self._one("hypergradient", problem, x, call, _unused() if rng is None else rng)
+        return self._one("hypergradient", problem, x, call, unused_generator() if rng is None else rng)
+
+    def hypergradients(
+        self, problem: Problem, calls: Sequence[tuple[Vector, Call]], rng: np.random.Generator | None = None
+    ) -> list[Vector]:
+        """What :meth:`hypergradient` answers at each point and call; a program is asked many in one exchange."""
+        if not offers(self.subject, TOGETHER):
+            return [self.hypergradient(problem, x, call, rng) for x, call in calls]
+        answers: list[Vector] = []
+        while rest := calls[len(answers) :]:
+            given = self._call("hypergradient", problem, rest, rng, by=TOGETHER)
+            answers += [checked_array("hypergradient", one, x.shape) for one, (x, _) in zip(given, rest, strict=False)]
+        return answers
 
     def hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
@@ -236,10 +248,10 @@ class StageCalls:
                 checked.append(checked_array(where, value, tuple(lengths[size] for size in part.sizes)))
         return checked
 
-    def _call(self, stage: str, *args: Any) -> Any:
+    def _call(self, stage: str, *args: Any, by: str = "") -> Any:
         if not offers(self.subject, stage):
             raise MissingCapabilityError(f"the subject offers no {stage}")
-        method: Callable[..., Any] = getattr(self.subject, stage)
+        method: Callable[..., Any] = getattr(self.subject, by or stage)
         # A subject may tread on what it is given; the next stage is given the true values all the same.
         given = [_copied(argument) for argument in args]
         with as_fault(f"{stage} raised"):
@@ -255,8 +267,8 @@ class StageCalls:
 _ZERO = np.random.SeedSequence(0)
 
 
-def _unused() -> np.random.Generator:
-    """``np.random.default_rng(0)``, its seed spread out once."""
+def unused_generator() -> np.random.Generator:
+    """``np.random.default_rng(0)``, its seed spread out once: for what draws nothing that counts."""
     return np.random.Generator(np.random.PCG64(_ZERO))
 
 

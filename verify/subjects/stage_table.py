@@ -17,6 +17,8 @@ CAPABILITIES: tuple[Capability, ...] = get_args(Capability)
 STAGES: tuple[Stage, ...] = get_args(Stage)
 END_TO_END: Literal["end_to_end"] = "end_to_end"
 """What :class:`verify.subjects.adapters.EndToEnd` offers."""
+TOGETHER = "hypergradients_together"
+"""How a program is asked for several estimates in one exchange; no stage of its own."""
 REFUSED = "the subject does not support this "
 """How a line begins that says of a stage that is offered why it does not answer here; its name follows."""
 

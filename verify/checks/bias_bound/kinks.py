@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +27,7 @@ from verify.checks.measuring.premises import (
 )
 from verify.evidence.model import Point, PremiseEvidence, RateEvidence
 from verify.evidence.rates.rates import fit_rate
+from verify.subjects import Call
 from verify.truth.enclosures.pair import Truth, exact_bias, geometry_at_truth
 from verify.truth.formulas import as_float
 from verify.truth.geometry import Geometry, quadratic_of
@@ -125,7 +126,7 @@ def _in_ramp(ball: _Ball) -> float:
     offset = Fraction(ball.alpha) ** 2 * Fraction(ball.case.call(ball.alpha).parameters.lam_width)
     steps = [Fraction(float(value)) * offset for value in way / float(np.linalg.norm(way))]
     places = [tuple(at + side * step for at, step in zip(kink, steps, strict=True)) for side in (1, -1)]
-    return max(_ask(ball, x).size for x in places)
+    return max(answer.size for answer in _ask(ball, places))
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class _AskedPoint:
 def _worst(ball: _Ball) -> _AskedPoint:
     """The largest error over the points asked at."""
     case, ramp = ball.case, ball.alpha**2 * ball.case.call(ball.alpha).parameters.lam_width
-    answers = [_ask(ball, x) for x in _places(case.instance.name, ball.radius or ball.alpha, ramp)]
+    answers = _ask(ball, _places(case.instance.name, ball.radius or ball.alpha, ramp))
     answers.sort(key=lambda answer: -answer.size)
     if ball.radius is None or len(case.x) == 1:
         worst = replace(answers[0], rounding=max(answer.rounding for answer in answers))
@@ -222,16 +223,29 @@ def _truth(name: str, x: tuple[Fraction, ...]) -> Truth:
     return regular_truth(find(name).at(*x))
 
 
-def _ask(ball: _Ball, x: tuple[Fraction, ...]) -> _AskedPoint:
-    """‖estimate - ∇F(x)‖, or with a radius a bound of the distance to ∂_rF(x), exact for n = 1."""
+def _ask(ball: _Ball, places: Iterable[tuple[Fraction, ...]]) -> list[_AskedPoint]:
+    """At each place ‖estimate - ∇F(x)‖, or with a radius a bound of the distance to ∂_rF(x), exact for n = 1."""
+    questions = [_question(ball, x) for x in places]
+    calls = [(geometry.x, call) for _, geometry, _, call in questions]
+    answers = ball.case.stages.hypergradients(ball.case.instance.problem, calls)
+    return [
+        _answered(ball, x, vector + _of_the_weights(ball, x), rounding)
+        for (x, _, rounding, _), vector in zip(questions, answers, strict=True)
+    ]
+
+
+def _question(ball: _Ball, x: tuple[Fraction, ...]) -> tuple[tuple[Fraction, ...], Geometry, float, Call]:
     case, name, truth = ball.case, ball.case.instance.name, _truth(ball.case.instance.name, x)
     call = case.call(ball.alpha, y_star=truth.y_star, lam=truth.lam)
     at = name, x, ball.alpha, h_width(case, ball.alpha, call), call.parameters.lam_width
     geometry, rounding = _geometry(*at), _rounding(*at, case.reading.dual_term)
-    given = replace(call, y_penalty=geometry.minimiser)
-    vector = case.stages.hypergradient(case.instance.problem, geometry.x, given) + _of_the_weights(ball, x)
+    return x, geometry, rounding, replace(call, y_penalty=geometry.minimiser)
+
+
+def _answered(ball: _Ball, x: tuple[Fraction, ...], vector: Vector, rounding: float) -> _AskedPoint:
+    name = ball.case.instance.name
     if ball.radius is None:
-        return _AskedPoint(x, vector, float(np.linalg.norm(vector - truth.grad_F)), rounding)
+        return _AskedPoint(x, vector, float(np.linalg.norm(vector - _truth(name, x).grad_F)), rounding)
     _, nearest = shortest(_gradients_around(name, x, ball.radius) - vector, Rays((), ()))
     return _AskedPoint(x, vector, max(0.0, float(np.linalg.norm(nearest)) - rounding), rounding)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -321,14 +321,15 @@ def with_pair(case: Case, geometry: Geometry, y_star: Vector, lam: Vector, alpha
     return replace(moved, rho=ramp(h, lam, h_width(case, alpha, call), call.parameters.lam_width))
 
 
-def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> Iterator[Vector]:
+def _spent(case: Case, truth: Truth, alpha: float, geometry: Geometry) -> list[Vector]:
     """Estimates with every premise's error spent, over the candidates for the worst and all their signs."""
     shift, _ = _worst_multipliers(case, geometry)
-    multipliers = [truth.lam + sign * shift for sign in (1.0, -1.0)]
+    multipliers, questions = [truth.lam + sign * shift for sign in (1.0, -1.0)], []
     for error in (np.zeros(len(truth.y_star)), *geometry.retreats(alpha**3)):
         for lam in multipliers:
             moved = with_pair(case, geometry, truth.y_star + error, lam, alpha)
             slip = allowed_error(case, moved)
             call = case.call(alpha, y_star=moved.y_star, lam=lam)
-            for sign in (1.0, -1.0):
-                yield estimate(case, call, moved.minimiser + sign * slip)
+            ends = (moved.minimiser + sign * slip for sign in (1.0, -1.0))
+            questions += [(case.x, replace(call, y_penalty=y)) for y in ends]
+    return case.stages.hypergradients(case.instance.problem, questions)

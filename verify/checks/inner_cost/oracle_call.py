@@ -198,13 +198,12 @@ def _errors_from(case: Case, truth: Truth, alpha: float, law: tuple[Vector, Vect
     pairs = case.rng.multivariate_normal(*law, size=runs, method="eigh")
     problem = case.instance.with_noise(LOUD).problem
     call = _call(case, LOUD, alpha, None, 1)
-    errors = np.empty((runs, len(case.x)))
-    for i, pair in enumerate(pairs):
+    questions = []
+    for pair in pairs:
         lam = truth.lam.copy()
         lam[active] = np.maximum(0.0, lam[active] + pair[m:])
-        given = replace(call, y_star=truth.y_star + pair[:m], lam=lam)
-        errors[i] = case.stages.hypergradient(problem, case.x, given, case.rng) - truth.grad_F
-    return errors
+        questions.append((case.x, replace(call, y_star=truth.y_star + pair[:m], lam=lam)))
+    return np.array(case.stages.hypergradients(problem, questions, case.rng)) - truth.grad_F
 
 
 def _pair_law(case: Case, alpha: float) -> tuple[Vector, Vector]:

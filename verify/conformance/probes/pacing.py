@@ -17,7 +17,7 @@ from spec.exact import Vector
 from verify.conformance.found import MARK
 from verify.subjects import Call, MissingCapabilityError, Subject
 from verify.subjects.protocol import offers
-from verify.subjects.stage_table import STAGES
+from verify.subjects.stage_table import STAGES, TOGETHER
 
 ESTIMATES = 60_000
 """Estimates that all statements together may ask for one at a time."""
@@ -116,7 +116,7 @@ class Timed(Renamed):
 
     def __getattr__(self, stage: str) -> Any:
         member = getattr(self._subject, stage)
-        if stage not in STAGES or not callable(member):
+        if stage not in (*STAGES, TOGETHER) or not callable(member):
             return member
         if stage == "hypergradient_samples":
             return self._batches

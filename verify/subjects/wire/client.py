@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -14,17 +14,27 @@ from pydantic_core import to_json
 
 from spec import OuterParameters, Problem, Reading
 from spec.exact import Vector
-from verify.subjects.protocol import SPEAKERS, WHOLE_RUNS, Call, MissingCapabilityError, StageFaultError, answer_shapes
+from verify.subjects.protocol import SPEAKERS, Call, MissingCapabilityError, StageFaultError, unused_generator
 from verify.subjects.stage_table import END_TO_END, ROWS, STAGES, Asked
+from verify.subjects.wire.answer_arrays import array, array_of, joined, numbers_in, returned
 from verify.subjects.wire.conversation import MEMORY_MIB, START_LIMIT, TIME_LIMIT, Conversation
 from verify.subjects.wire.messages import SEEDS, Hello, numbers, printable
-from verify.subjects.wire.request_fields import NUMBER_BYTES, block_shapes, call_message, draw_bytes, problem_message
+from verify.subjects.wire.request_fields import (
+    NUMBER_BYTES,
+    block_shapes,
+    call_message,
+    draw_bytes,
+    problem_message,
+    seed_of,
+)
 from verify.subjects.wire.seeded_draws import GENERATOR
 
 PROBLEMS_KEPT = 64
 """Problems a subject is asked to remember at once."""
 LISTED_BYTES = 64 * 1024
 """Size of one estimate's normals from which a seed is sent instead."""
+SHARE = 0.05
+"""Part of the time for one answer that answers in one line should take, at the pace of those before."""
 CHUNK_BYTES = 4 * 1024 * 1024
 """Size from which repeated estimates are asked for in several messages."""
 
@@ -61,6 +71,7 @@ class WireSubject:
         self._known: dict[int, tuple[Problem, str]] = {}
         self._names: dict[bytes, str] = {}
         self._busy = False
+        self._at_once = 1
         self._second: WireSubject | None = None
         self._idle: list[WireSubject] = []
 
@@ -171,7 +182,7 @@ class WireSubject:
         given = dict(zip(ROWS[stage].takes, args, strict=True))
         params = self._params(stage, given)
         oracle = (given["oracle"], given["x0"].shape, given["parameters"].T) if "oracle" in given else None
-        return _returned(stage, self._talk.ask(stage, params, oracle=oracle, expects=_numbers_in(stage, given)))
+        return returned(stage, self._talk.ask(stage, params, oracle=oracle, expects=numbers_in(stage, given)))
 
     def _params(self, stage: Asked, given: dict[str, Any]) -> dict[str, Any]:
         """The fields of a request, from the arguments of the stage's method."""
@@ -186,7 +197,7 @@ class WireSubject:
             elif name == "parameters":
                 params[name] = value.model_dump()
             elif name == "rng":
-                params |= self._drawn(given) if "oracle" in given else {"seed": _seed(value)}
+                params |= self._drawn(given) if "oracle" in given else {"seed": seed_of(value)}
             elif name != "oracle":
                 kind = {"replications": int, "keep_path": bool}.get(name, float)
                 array = isinstance(value, np.ndarray)
@@ -208,11 +219,34 @@ class WireSubject:
     # Stages that are several requests, or bring their draws.
 
     def _do_hypergradient(self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None) -> Vector:
+        params = self._estimate_params(problem, x, call, rng)
+        return array(self._talk.ask("hypergradient", params, expects=len(x)).hypergradient)
+
+    def _estimate_params(
+        self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator | None
+    ) -> dict[str, Any]:
         params = self._params("hypergradient", {"problem": problem, "x": x, "call": call})
         if rng is not None and self._draws_fit("hypergradient", problem, call):
             params["call"]["draws"] = self._draws(problem, call, 1, rng)
-        params["seed"] = _seed(rng)
-        return _array(self._talk.ask("hypergradient", params, expects=len(x)).hypergradient)
+        params["seed"] = seed_of(rng)
+        return params
+
+    def hypergradients_together(
+        self, problem: Problem, calls: Sequence[tuple[Vector, Call]], rng: np.random.Generator | None
+    ) -> list[Vector]:
+        """Estimates at the first of some points and calls: as many as take a small part of the time for one answer."""
+        if self._busy:
+            return [self.hypergradient(problem, *calls[0], rng or unused_generator())]
+        began, batch, size = time.monotonic(), list[dict[str, Any]](), 0
+        for x, call in calls[: self._at_once]:
+            batch.append(self._estimate_params(problem, x, call, rng or unused_generator()))
+            size += len(to_json(batch[-1]))
+            if size > min(CHUNK_BYTES, self._talk.longest // 2):
+                break
+        answers = self._talk.ask_all("hypergradient", batch, expects=calls[0][0].size)
+        pace = (time.monotonic() - began) / len(batch)
+        self._at_once = max(1, min(self.hello.limits.batch, 4 * len(batch), int(SHARE * self._talk.limit / pace)))
+        return [array(answer.hypergradient) for answer in answers]
 
     def _do_hypergradient_samples(
         self, problem: Problem, x: Vector, call: Call, rng: np.random.Generator, replications: int
@@ -231,23 +265,23 @@ class WireSubject:
         while received < replications:
             count = min(at_once, replications - received)
             if not singly:
-                params = {**common, "seed": _seed(rng), "replications": count}
+                params = {**common, "seed": seed_of(rng), "replications": count}
                 if drawn:
                     params["call"] = common["call"] | {"draws": self._draws(problem, call, count, rng)}
                 rows = self._talk.ask(stage, params, expects=count * len(x)).hypergradients
                 received += len(rows)
-                parts.append(_array(rows))
+                parts.append(array(rows))
                 if not len(rows):
                     break  # it would not end: too few are the wrong shape
                 continue
             batch = []
             for _ in range(min(count, self.hello.limits.batch)):
                 given = {"draws": self._draws(problem, call, 1, rng)} if drawn else {}
-                batch.append({**common, "seed": _seed(rng), "call": common["call"] | given})
+                batch.append({**common, "seed": seed_of(rng), "call": common["call"] | given})
             answers = self._talk.ask_all(stage, batch, expects=len(x))
             received += len(answers)
-            parts.append(_array([answer.hypergradient for answer in answers]))
-        return parts[0] if len(parts) == 1 else _array_of(parts)
+            parts.append(array([answer.hypergradient for answer in answers]))
+        return parts[0] if len(parts) == 1 else array_of(parts)
 
     def _do_optimise_runs(
         self,
@@ -263,7 +297,7 @@ class WireSubject:
         some = [x0[first : first + at_once] for first in range(0, len(x0), at_once)]
         parts = [self._ask("optimise_runs", oracle, starts, parameters, rng, keep_path) for starts in some]
         means, paths = zip(*parts, strict=True)
-        return _joined(means), _joined(paths) if keep_path else None
+        return joined(means), joined(paths) if keep_path else None
 
     # What stages are given.
 
@@ -305,46 +339,6 @@ class WireSubject:
             self._talk.ask("problem", problem_message(name, problem), key=f"problem {name}")
             self._talk.sent[name] = None
         return name
-
-
-def _array(values: Any) -> Vector:
-    try:
-        return np.array(values, dtype=np.float64)
-    except ValueError:
-        return np.empty(0)  # rows of different lengths: the wrong shape whatever was asked
-
-
-def _array_of(parts: Sequence[Vector]) -> Vector:
-    """Rows in several parts as one array."""
-    try:
-        return np.concatenate(parts)
-    except ValueError:
-        return np.empty(0)  # none, or rows of different lengths
-
-
-def _joined(arrays: Sequence[Vector]) -> Vector:
-    """Arrays (steps, runs, n) side by side."""
-    if any(array.ndim != 3 or len(array) != len(arrays[0]) for array in arrays):
-        return np.empty(0)
-    return np.concatenate(arrays, axis=1)
-
-
-def _returned(stage: Asked, result: Any) -> Any:
-    """What a stage's method returns, from its answer."""
-    answers = {name: getattr(result, name) for name, *_ in ROWS[stage].gives}
-    parts = {name: _array(value) if isinstance(value, list | np.ndarray) else value for name, value in answers.items()}
-    first, *more = parts.values()
-    return parts if stage in WHOLE_RUNS else (first, *more) if more else first
-
-
-def _numbers_in(stage: Asked, given: dict[str, Any]) -> int:
-    """How many numbers an answer to these arguments holds, or a question to the oracle."""
-    question_size = given["x0"].size if "x0" in given else 0
-    return question_size + sum(math.prod(shape) for shape in answer_shapes(stage, given) if shape is not None)
-
-
-def _seed(rng: np.random.Generator | None) -> int | None:
-    return None if rng is None else int(rng.integers(SEEDS))
 
 
 SPEAKERS.add(WireSubject)

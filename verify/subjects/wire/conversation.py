@@ -20,7 +20,7 @@ from verify.subjects.wire.messages import MESSAGE_BYTES, Hello, Kind, Refusal, W
 from verify.subjects.wire.methods import (
     FORGET,
     METHODS,
-    OracleRequest,
+    OracleQuestion,
     introduction,
     read_answers,
     request,
@@ -60,7 +60,7 @@ class Conversation:
         self._arguments = split(command)
         self._environment = environment
         check_limit(time_limit)
-        self._limit, self._start_limit, self._memory = float(time_limit), float(start_limit), memory_mib << 20
+        self.limit, self._start_limit, self._memory = float(time_limit), float(start_limit), memory_mib << 20
         self._program: Program | None = None
         self._hello: Hello | None = None
         self._ids = 0
@@ -145,8 +145,8 @@ class Conversation:
         questions = 0
         with self._judged(method, key):
             while True:
-                answer = read_answers(program.exchange(line, self._limit, longest), method, ids)
-                if not isinstance(answer, OracleRequest):
+                answer = read_answers(program.exchange(line, self.limit, longest), method, ids)
+                if not isinstance(answer, OracleQuestion):
                     return answer
                 questions += 1
                 line = self._reply(answer, oracle, questions)
@@ -156,17 +156,17 @@ class Conversation:
         message = {"jsonrpc": "2.0", "method": "forget", "params": {"id": name}}
         FORGET.validate_python(message)
         with self._judged("forget", "forget"):
-            self._running().tell(to_json(message) + b"\n", self._limit)
+            self._running().tell(to_json(message) + b"\n", self.limit)
             self.sent.pop(name, None)
 
-    def _reply(self, request: OracleRequest, oracle: Oracle | None, questions: int) -> bytes:
+    def _reply(self, request: OracleQuestion, oracle: Oracle | None, questions: int) -> bytes:
         if oracle is None:
             raise WireFault("unknown-id", "asked for an oracle nobody brought")
         answer, shape, expected = oracle
         if questions > 2 * expected + ORACLE_EXTRA:
             raise WireFault("flood", f"asked the oracle more than {questions - 1} times instead of T = {expected}")
         try:
-            z = np.array(request.params.z, dtype=np.float64)
+            z = np.array(request.z, dtype=np.float64)
         except ValueError:
             raise WireFault("schema", "asked the oracle about rows of different lengths", lost=True) from None
         if z.shape != shape:
@@ -217,7 +217,7 @@ class Conversation:
         program = Program(self._arguments, message_bytes=MESSAGE_BYTES, memory_bytes=self._memory,
                           environment=self._environment)  # fmt: skip
         self._program = program
-        params = introduction("f2csa-verify", metadata.version("f2csa-verify"), self._limit)
+        params = introduction("f2csa-verify", metadata.version("f2csa-verify"), self.limit)
         with self._judged("initialize", "initialize"):
             line = self._line("initialize", params)
             answer = read_answers(program.exchange(line, self._start_limit), "initialize", [self._ids])

@@ -88,7 +88,7 @@ class Guarded:
 
     def processes(self) -> dict[int, int]:
         """Bytes of memory of everything that runs under the guard, by process id (Linux; elsewhere none)."""
-        return guard.descendants(self.guard.pid)
+        return guard.memory_below(self.guard.pid)
 
     def end(self) -> None:
         """End it and everything it started."""

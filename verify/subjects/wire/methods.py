@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Annotated, Any, Generic, Literal, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 import numpy as np
 from pydantic import Field, TypeAdapter, ValidationError
@@ -28,9 +28,8 @@ from verify.subjects.wire.messages import (
     quoted,
     whole,
 )
+from verify.subjects.wire.plain_answers import read_plainly
 
-LARGE = 1 << 16
-"""Bytes of an answer from which its arrays are checked as arrays."""
 M = TypeVar("M")
 P = TypeVar("P")
 R = TypeVar("R")
@@ -158,7 +157,14 @@ def _schema_of(kinds: Any) -> dict[str, Any]:
     return TypeAdapter(union).json_schema()
 
 
-def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleRequest:
+class OracleQuestion(NamedTuple):
+    """What the subject asks the oracle: about one point, or one a run."""
+
+    id: int | str
+    z: Any
+
+
+def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | OracleQuestion:
     """The results of one request, or of a batch in the order of the ids; or what the subject asks the oracle.
 
     Raises:
@@ -166,14 +172,15 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         Refusal: If the subject says that it does not support this.
     """
     data = _json(line)
-    # In an array of numbers a truth value would pass for one.
-    lifted = {} if len(line) < LARGE or b"true" in line or b"false" in line else _lifted(data)
-    if b'"f64"' in line:
-        lifted |= taken_out(data)
+    plain = read_plainly(data, line, method, ids)
+    if plain is not None:
+        return plain if isinstance(plain, list) else OracleQuestion(*plain)
+    _require_unique(data, line)
+    unpacked = taken_out(data) if b'"f64"' in line else {}
     if isinstance(data, dict) and "method" in data and not {"result", "error"} & data.keys():
         question = _oracle(data, method)
-        _put_back(question.params, lifted)
-        return question
+        _put_back(question.params, unpacked)
+        return OracleQuestion(question.id, question.params.z)
     if isinstance(data, list) and len(ids) == 1:
         raise WireFault("schema", "answered a single request with an array", lost=True)
     if isinstance(data, list):
@@ -183,25 +190,8 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         _single(data, method, None)
         raise WireFault("unknown-id", "answered a batch with a single response")
     answer = _single(data, method, ids[0])
-    _put_back(answer, lifted)
+    _put_back(answer, unpacked)
     return [answer]
-
-
-def _lifted(data: Any) -> dict[str, FloatArray]:
-    """Large arrays of numbers taken out of a message by name: they are checked as arrays, which is much faster.
-
-    Whatever is not all numbers stays in, to be refused by the schema.
-    """
-    arrays: dict[str, FloatArray] = {}
-    for name, value in _content(data).items():
-        try:
-            array = np.array(value)
-        except (ValueError, OverflowError):
-            continue
-        if array.ndim and array.size and array.dtype.kind in "if":
-            arrays[name] = array.astype(np.float64)
-            _content(data)[name] = _first_of_each(value)
-    return arrays
 
 
 def taken_out(data: Any) -> dict[str, FloatArray]:
@@ -228,15 +218,10 @@ def _content(data: Any) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _first_of_each(value: Any) -> Any:
-    """The first number in as many brackets."""
-    return [_first_of_each(value[0])] if isinstance(value, list) else value
-
-
-def _put_back(content: Any, lifted: dict[str, FloatArray]) -> None:
-    """Give a validated message its large arrays."""
-    for name in lifted.keys() & getattr(type(content), "model_fields", {}).keys():
-        setattr(content, name, lifted[name])
+def _put_back(content: Any, unpacked: dict[str, FloatArray]) -> None:
+    """Give a validated message its packed arrays."""
+    for name in unpacked.keys() & getattr(type(content), "model_fields", {}).keys():
+        setattr(content, name, unpacked[name])
 
 
 def _json(line: bytes) -> Any:
@@ -246,10 +231,13 @@ def _json(line: bytes) -> Any:
         if any(word in line for word in (b"NaN", b"Infinity")) and _almost_json(line):
             raise WireFault("not-finite", "answered NaN or Infinity, which are no numbers") from None
         raise WireFault("garbage", _not_json(line)) from None
+    return data
+
+
+def _require_unique(data: Any, line: bytes) -> None:
     # The parser keeps the last of equal keys. Rarely are there more marks than keys: some stand in texts or lists.
     if len(_KEY.findall(line)) > _keys(data):
         json.loads(line, object_pairs_hook=_unique)
-    return data
 
 
 _KEY = re.compile(rb'"\s*:')

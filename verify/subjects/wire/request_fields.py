@@ -6,12 +6,15 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from f2csa_ref.objectives import objectives_of
 from f2csa_ref.sampling import draw_shapes
 from spec import OracleParameters, PenaltyParameters, Problem, Reading
 from spec.blocks.exact_json import plain
 from spec.problem import Generated, Holder
 from verify.subjects.protocol import Call
+from verify.subjects.wire.messages import SEEDS
 
 NUMBER_BYTES = 25
 """Longest text of a double with its comma."""
@@ -59,9 +62,24 @@ def block_shapes(problem: Problem, call: Call, replications: int) -> dict[str, t
     return draw_shapes(objectives_of(problem), replications * call.parameters.N_g, call.reading.noise_pairing)
 
 
-@lru_cache(maxsize=64)
+def seed_of(rng: np.random.Generator | None) -> int | None:
+    """A seed drawn from a generator; none from none."""
+    return None if rng is None else int(rng.integers(SEEDS))
+
+
 def _dump(model: Reading | OracleParameters) -> dict[str, Any]:
-    return model.model_dump()
+    # By identity: to compare models costs more than all else here.
+    known = _dumped.get(id(model))
+    if known is None or known[0] is not model:
+        if len(_dumped) >= DUMPED:
+            _dumped.clear()
+        known = _dumped[id(model)] = (model, model.model_dump())
+    return known[1]
+
+
+DUMPED = 256
+"""Readings and parameters whose fields are remembered."""
+_dumped: dict[int, tuple[Reading | OracleParameters, dict[str, Any]]] = {}
 
 
 @lru_cache(maxsize=64)

@@ -222,8 +222,8 @@ def _call(given: Any) -> Call:
         draws = {name: _vector(block) for name, block in given.draws if block is not None}
     return Call(
         alpha=given.alpha,
-        reading=_parsed(Reading, tuple(given.reading)),
-        parameters=_parsed(OracleParameters, tuple(given.parameters)),
+        reading=_parsed(Reading, tuple(vars(given.reading).items())),
+        parameters=_parsed(OracleParameters, tuple(vars(given.parameters).items())),
         draws=draws,
         **{name: None if value is None else _vector(value) for name, value in stages.items()},
     )

@@ -18,7 +18,7 @@ from verify.cli.implementations.exports import schemas
 from verify.subjects import ReferenceSubject
 from verify.subjects.wire import echo
 from verify.subjects.wire.messages import Kind, Refusal, WireFault
-from verify.subjects.wire.methods import METHODS, OracleRequest, read_answers
+from verify.subjects.wire.methods import METHODS, OracleQuestion, read_answers
 from verify.subjects.wire.program import Program
 from verify.subjects.wire.request_fields import problem_message
 from verify.subjects.wire.self_test import TINY
@@ -110,7 +110,7 @@ def test_runner_takes_any_answer():
         except Refusal:
             outcomes.add("refusal")
         else:
-            assert isinstance(found, OracleRequest) or len(found) == len(ids)
+            assert isinstance(found, OracleQuestion) or len(found) == len(ids)
             outcomes.add("answer")
     assert {"garbage", "schema", "unknown-id", "error", "answer"} <= outcomes
 

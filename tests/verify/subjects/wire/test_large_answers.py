@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from verify.subjects.wire.messages import WireFault
-from verify.subjects.wire.methods import LARGE, OracleRequest, read_answers
+from verify.subjects.wire.methods import OracleQuestion, read_answers
 
 ROWS = 4000
 
@@ -23,12 +23,11 @@ def estimates():
 
 def test_a_large_answer_is_read_exactly():
     values = estimates()
-    assert len(line(values)) > LARGE
     (answer,) = read_answers(line(values), "hypergradient_samples", [3])
     assert isinstance(answer.hypergradients, np.ndarray)
     assert answer.hypergradients.tolist() == values
     (small,) = read_answers(line(values[:5]), "hypergradient_samples", [3])
-    assert small.hypergradients == values[:5]
+    assert small.hypergradients.tolist() == values[:5]
 
 
 def test_integers_are_numbers_there_too():
@@ -59,8 +58,8 @@ def test_other_brackets_are_refused(wrong):
 def test_a_large_question_to_the_oracle_is_read_exactly():
     message = {"jsonrpc": "2.0", "id": "a", "method": "oracle", "params": {"z": estimates()}}
     asked = read_answers(json.dumps(message).encode(), "optimise_runs", [3])
-    assert isinstance(asked, OracleRequest)
-    assert np.array_equal(asked.params.z, estimates())
+    assert isinstance(asked, OracleQuestion)
+    assert np.array_equal(asked.z, estimates())
 
 
 def test_a_field_nobody_asked_for_is_left_out():

@@ -10,7 +10,7 @@ import pytest
 
 from verify.subjects import ReferenceSubject
 from verify.subjects.wire.messages import PACKED_FROM, Packed, WireFault, numbers
-from verify.subjects.wire.methods import OracleRequest, read_answers, request
+from verify.subjects.wire.methods import OracleQuestion, read_answers, request
 from verify.subjects.wire.serve import Server
 
 ROWS = np.random.default_rng(4).standard_normal((40, 2))
@@ -37,8 +37,8 @@ def test_so_is_one_of_a_large_message():
 def test_so_is_a_question_to_the_oracle_and_each_of_a_batch():
     message = {"jsonrpc": "2.0", "id": "a", "method": "oracle", "params": {"z": Packed.of(ROWS)}}
     asked = read_answers(json.dumps(message).encode(), "optimise_runs", [3])
-    assert isinstance(asked, OracleRequest)
-    assert np.asarray(asked.params.z).tolist() == ROWS.tolist()
+    assert isinstance(asked, OracleQuestion)
+    assert np.asarray(asked.z).tolist() == ROWS.tolist()
     batch = [{"jsonrpc": "2.0", "id": k, "result": {"hypergradient": Packed.of(ROWS[k])}} for k in (4, 3)]
     found = read_answers(json.dumps(batch).encode(), "hypergradient", [3, 4])
     assert [answer.hypergradient.tolist() for answer in found] == [ROWS[3].tolist(), ROWS[4].tolist()]
