@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from verify.evidence.model import FrozenData
@@ -61,6 +62,11 @@ class TracedLine(FrozenData):
         may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""
         return f"should be {self.quantity}{self.instead} ({questions}{may})"
 
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text names the quantity, by its letter or its formula."""
+        plain = [re.sub(r"_\{t[+−]1\}", "_t", one).replace(" ", "") for one in (*self.quantity.split(" = "), text)]
+        return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", plain[-1]) for one in plain[:-1])
+
     def __str__(self) -> str:
         return f"{self.place}: {self.sentence}"
 
@@ -82,9 +88,20 @@ class Trace(FrozenData):
     seconds: float = 0.0
     stopped: bool = False
 
-    def of(self, stage: str) -> list[TracedLine]:
-        """The lines of a stage."""
-        return [line for line in self.lines if line.stage == stage]
+    def placed(self, explained: Sequence[tuple[str, str]]) -> list[list[tuple[TracedLine, str]]]:
+        """The lines under each explanation ``(stage, sentence)``, with what is to be said beside.
+
+        Of several of one stage a line belongs to the one that names its quantity; where no single one does, it stands
+        after the last.
+        """
+        under: list[list[tuple[TracedLine, str]]] = [[] for _ in explained]
+        for line in self.lines:
+            own = [i for i, (stage, _) in enumerate(explained) if stage == line.stage]
+            naming = [i for i in own if line.is_named_in(explained[i][1])] if len(own) > 1 else own
+            beside = "" if len(naming) == 1 else f"; which of what is said of {line.stage} it makes is not known"
+            if own:
+                under[naming[0] if len(naming) == 1 else own[-1]].append((line, beside))
+        return under
 
     def notes(self) -> list[str]:
         """What a reader should know beside the lines."""
