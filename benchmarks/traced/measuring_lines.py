@@ -137,8 +137,9 @@ def verdict_of(lines: tuple[int, ...], named: tuple[int, ...]) -> Verdict:
         return "nothing"
     if any(min(abs(one - line) for line in lines) > NEAR for one in named):
         return "wrong"
-    exact = set(lines) & set(named)
-    return "near" if not exact else "on the line" if exact == set(lines) else "one of two"
+    if set(named) - set(lines):
+        return "near"
+    return "on the line" if set(named) == set(lines) else "one of two"
 
 
 def measured_program(program: str) -> MeasuredProgram:
@@ -156,9 +157,9 @@ def measured_program(program: str) -> MeasuredProgram:
 
 def _time(kind: Any, watch: ValueWatch, questions: list[TracedQuestion]) -> float:
     asked = [q for q in questions if offers(kind, "hypergradient" if q.stage == "samples" else q.stage)]
-    replacement = Replacement(kind, watch, time.monotonic() + 1e6)
     spent = []
     for _ in range(REPEATS):
+        replacement = Replacement(kind, watch, time.monotonic() + 1e6)
         start = time.process_time()
         for question in asked:
             try:
