@@ -24,69 +24,75 @@ from verify.subjects import MissingCapabilityError
 from verify.subjects.protocol import offers
 
 HERE = Path(__file__).parent
-PROGRAMS = ("inline", "staged", "small_functions", "row_loops", "whole_arrays")
-"""Styles: one function a stage; a class a stage; many helpers; loops with +=; whole arrays."""
+PROGRAMS = ("inline", "staged", "small_functions", "row_loops", "whole_arrays", "factored")
+"""Styles: one function a stage; a class a stage; many helpers; loops with +=; whole arrays; frozen dataclasses."""
 NEAR = 2
 """Lines off that are counted apart from wrong ones."""
 REPEATS = 5
 """Of the questions to a right program, whose shortest time counts."""
 
-Verdict = Literal["on the line", "near", "wrong", "nothing"]
+Verdict = Literal["on the line", "one of two", "near", "wrong", "nothing"]
 
 
 @dataclass(frozen=True)
 class Slip:
-    """One mistake.
+    """One mistake, or two at once.
 
     Args:
-        kind: ``blind``, or ``settled`` where the rules of the search were settled on it.
+        kind: The list it stands in; the last lists were written after the rules of the search were settled.
         program: The style.
-        old: What stands there, once.
-        new: What is put there.
+        edits: What stands there, once, and what is put there.
     """
 
     kind: str
     program: str
-    old: str
-    new: str
+    edits: tuple[tuple[str, str], ...]
 
     @property
     def source(self) -> str:
         """The wrong program."""
-        return _source(self.program).replace(self.old, self.new)
+        text = source_of(self.program)
+        for old, new in self.edits:
+            text = text.replace(old, new)
+        return text
 
     @property
-    def line(self) -> int:
+    def lines(self) -> tuple[int, ...]:
         """Where it is."""
-        text = _source(self.program)
-        return text[: text.index(self.old)].count("\n") + 1
+        text = source_of(self.program)
+        return tuple(text[: text.index(old)].count("\n") + 1 for old, _ in self.edits)
+
+    @property
+    def new(self) -> str:
+        """What is put there."""
+        return " and ".join(new or f"(without) {old.strip()}" for old, new in self.edits)
 
 
 class MeasuredSlip(FrozenData):
     """What was named for a slip.
 
     Args:
-        kind: ``blind``, or ``settled`` where the rules of the search were settled on it.
+        kind: The list it stands in.
         program: The style.
         new: What was put there.
-        line: Where.
+        lines: Where.
         named: The lines that were named, inner stages first.
-        sentence: What was said of the first of them.
-        verdict: Of the first named line; ``near`` is at most two lines off.
+        sentences: What was said of them.
+        verdict: ``wrong`` where a named line is no true one; ``near`` is at most two lines off.
         seconds: All of the search.
     """
 
     kind: str
     program: str
     new: str
-    line: int
+    lines: tuple[int, ...]
     named: tuple[int, ...]
-    sentence: str
+    sentences: tuple[str, ...]
     verdict: Verdict
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.program}:{self.line} {self.verdict} {list(self.named)} {self.seconds:.1f} s | {self.new}"
+        return f"{self.program}:{list(self.lines)} {self.verdict} {list(self.named)} {self.seconds:.1f} s | {self.new}"
 
 
 class MeasuredProgram(FrozenData):
@@ -106,28 +112,39 @@ class MeasuredProgram(FrozenData):
 def slips() -> list[Slip]:
     """All of them, as written down."""
     kinds = tomllib.loads((HERE / "slips.toml").read_text(encoding="utf-8"))
-    return [Slip(kind, *row) for kind, rows in kinds.items() for row in rows]
+    return [
+        Slip(kind, row[0], tuple(zip(row[1::2], row[2::2], strict=True)))
+        for kind, rows in kinds.items()
+        for row in rows
+    ]
 
 
 def measured_slip(slip: Slip) -> MeasuredSlip:
     """Look for its line."""
     started = time.perf_counter()
-    lines = _named(slip.source)
-    named = tuple(line for line, _ in lines)
-    off = abs(named[0] - slip.line) if named else None
-    verdict: Verdict = "nothing"
-    if off is not None:
-        verdict = "on the line" if off == 0 else "near" if off <= NEAR else "wrong"
-    sentence = lines[0][1] if lines else ""
+    found = _named(slip.source)
+    named = tuple(dict.fromkeys(line for line, _ in found))
     return MeasuredSlip(
-        kind=slip.kind, program=slip.program, new=slip.new, line=slip.line, named=named, sentence=sentence,
-        verdict=verdict, seconds=round(time.perf_counter() - started, 1),
+        kind=slip.kind, program=slip.program, new=slip.new, lines=slip.lines, named=named,
+        sentences=tuple(dict.fromkeys(sentence for _, sentence in found)), verdict=verdict_of(slip.lines, named),
+        seconds=round(time.perf_counter() - started, 1),
     )  # fmt: skip
+
+
+def verdict_of(lines: tuple[int, ...], named: tuple[int, ...]) -> Verdict:
+    """What the named lines are worth where these are the true ones."""
+    if not named:
+        return "nothing"
+    if any(min(abs(one - line) for line in lines) > NEAR for one in named):
+        return "wrong"
+    if set(named) - set(lines):
+        return "near"
+    return "on the line" if set(named) == set(lines) else "one of two"
 
 
 def measured_program(program: str) -> MeasuredProgram:
     """A right program: lines that are named, and what rewriting costs."""
-    named = tuple(line for line, _ in _named(_source(program)))
+    named = tuple(line for line, _ in _named(source_of(program)))
     with _on_path(HERE / "programs"):
         questions = _questions()
         watch = ValueWatch()
@@ -140,9 +157,9 @@ def measured_program(program: str) -> MeasuredProgram:
 
 def _time(kind: Any, watch: ValueWatch, questions: list[TracedQuestion]) -> float:
     asked = [q for q in questions if offers(kind, "hypergradient" if q.stage == "samples" else q.stage)]
-    replacement = Replacement(kind, watch, time.monotonic() + 1e6)
     spent = []
     for _ in range(REPEATS):
+        replacement = Replacement(kind, watch, time.monotonic() + 1e6)
         start = time.process_time()
         for question in asked:
             try:
@@ -197,5 +214,6 @@ def _module(name: str) -> Any:
     return importlib.import_module(name)
 
 
-def _source(program: str) -> str:
+def source_of(program: str) -> str:
+    """The right program."""
     return (HERE / "programs" / f"{program}.py").read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "trace.md"
 BEGIN, END = "<!-- measured: python -m benchmarks.traced --record -->\n", "<!-- end of what was measured -->\n"
 STYLES = dict(zip(PROGRAMS, (
     "one function a stage", "a class a stage", "many small functions", "loops over rows, `+=`", "whole arrays",
+    "frozen dataclasses, scipy",
 ), strict=True))  # fmt: skip
 
 
@@ -65,14 +66,15 @@ def tables(record: Record) -> str:
     others = [one for one in blind if one.verdict != "on the line"]
     if others:
         lines += ["| not on the line | at | named |", "|---|---|---|"]
-        lines += [
-            f"| `{_cell(one.new)}` | {one.program}:{one.line} | {_place(one)} |" for one in others
-        ]  # fmt: skip
+        for one in others:
+            lines.append(f"| `{_cell(one.new)}` | {one.program}:{', '.join(map(str, one.lines))} | {_place(one)} |")
     return "\n".join([*lines, ""])
 
 
 def _place(one: MeasuredSlip) -> str:
-    return f"{one.verdict}: {one.named[0]}, {_cell(one.sentence)}" if one.named else "nothing"
+    if not one.named:
+        return "nothing"
+    return f"{one.verdict}: {', '.join(map(str, one.named))}, {'; '.join(map(_cell, one.sentences))}"
 
 
 def _cell(text: str) -> str:

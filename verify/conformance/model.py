@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field
 
 from verify.conformance.comparison.error_parts import ErrorSplit
 from verify.conformance.found import MARK, ClaimFinding, Diagnosis, Reproduction, StageFinding, Stopped
-from verify.conformance.trace.model import Trace
+from verify.conformance.trace.model import Trace, TracedLine
 from verify.evidence.model import FrozenData
 from verify.method.lines import Stage
 from verify.report.report_files import Report
@@ -170,13 +170,13 @@ def _diagnosis(conformance: Conformance) -> Iterator[str]:
     if not conformance.diagnoses and conformance.first is not None:
         yield "What it is was not looked into: the asking ended before that."
         yield ""
-    lines, several = conformance.trace or Trace(), len(conformance.diagnoses) > 1
+    several = len(conformance.diagnoses) > 1
     if several:
         yield (
             f"What is wrong, in {counted(len({d.stage for d in conformance.diagnoses}), 'stage')}, "
             f"largest effect first:"
         )
-    for number, diagnosis in enumerate(conformance.diagnoses, 1):
+    for number, (diagnosis, traced) in enumerate(zip(conformance.diagnoses, placed_lines(conformance), strict=True), 1):
         effect = "" if diagnosis.effect is None else f", {effect_of(diagnosis)}"
         yield (
             f"{number}. {diagnosis.stage}{effect}: {diagnosis.sentence}"
@@ -185,15 +185,22 @@ def _diagnosis(conformance: Conformance) -> Iterator[str]:
         )
         if diagnosis.rest:
             yield f"  {diagnosis.rest}"
-        yield from (f"  {line}" for line in lines.of(diagnosis.stage))
+        yield from (f"  {line}{beside}" for line, beside in traced)
         for match in diagnosis.matches or diagnosis.partial:
             yield f"  {match.id} ({match.bug_type}): {match.effect}"
             yield f"  Claims that catch it: {', '.join(match.caught_by)}."
         yield ""
     told = {diagnosis.stage for diagnosis in conformance.diagnoses}
-    others = [line for line in lines.lines if line.stage not in told]
+    others = [line for line in (conformance.trace or Trace()).lines if line.stage not in told]
     yield from (f"{line.stage}: {line}" for line in others)
     yield from ([""] if others else [])
+
+
+def placed_lines(conformance: Conformance) -> list[list[tuple[TracedLine, str]]]:
+    """The lines of the source under each diagnosis, with what is to be said beside."""
+    told = [(str(one.stage), " ".join(e.sentence for e in one.explanations) or one.sentence)
+            for one in conformance.diagnoses]  # fmt: skip
+    return (conformance.trace or Trace()).placed(told)
 
 
 UNCHANGED = 1e-7

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from verify.conformance.bugs.catalogue import BY_ID
 from verify.conformance.found import Diagnosis
-from verify.conformance.model import Conformance, effect_of
-from verify.conformance.trace.model import Trace
+from verify.conformance.model import Conformance, effect_of, placed_lines
+from verify.conformance.trace.model import TracedLine
 from verify.report.rows.letter import Letter, StageTold, WrongTold
 
 
@@ -20,7 +22,7 @@ def told(conformance: Conformance) -> Letter:
     smallest = conformance.reproduction
     return Letter(
         stages=stages, first=conformance.first or "",
-        wrong=tuple(_wrong(one, conformance.trace) for one in conformance.diagnoses),
+        wrong=tuple(map(_wrong, conformance.diagnoses, placed_lines(conformance))),
         error=(conformance.error_split.sentence,) if conformance.error_split is not None else (),
         smallest=smallest.sentence if smallest else "", code=smallest.code if smallest else "",
         is_whole=conformance.complete,
@@ -28,13 +30,13 @@ def told(conformance: Conformance) -> Letter:
     )  # fmt: skip
 
 
-def _wrong(diagnosis: Diagnosis, trace: Trace | None) -> WrongTold:
+def _wrong(diagnosis: Diagnosis, traced: Sequence[tuple[TracedLine, str]]) -> WrongTold:
     known = tuple((match.id, match.effect) for match in diagnosis.matches or diagnosis.partial)
     effect = "" if diagnosis.effect is None else effect_of(diagnosis)
     # Where several mistakes answer alike, which of them it is nobody can tell.
     known_choices = [BY_ID[match.id].choice for match in diagnosis.matches]
     choices = tuple(one for one in known_choices if one is not None) if len(known_choices) == 1 else ()
-    lines = tuple((line.place, line.text, line.words) for line in trace.of(diagnosis.stage)) if trace else ()
+    lines = tuple((line.place, line.text, line.words + beside) for line, beside in traced)
     return WrongTold(
         stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,
         choices=choices, lines=lines, is_explained=bool(diagnosis.explanations or known),

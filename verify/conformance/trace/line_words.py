@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from verify.conformance.trace.line_search import StageLine
 from verify.conformance.trace.model import TracedLine
 from verify.conformance.trace.named_values import SUM, Named
 from verify.conformance.trace.quantity_fits import Table, fits_of, is_same, multiplied
@@ -18,6 +18,25 @@ from verify.method.factors import spelt
 FACTORS = {1.0: "", -1.0: "minus ", 2.0: "twice ", 0.5: "half "}
 REACHED = ("ỹ", "λ̃", "w = ", "(ỹ")
 """How quantities begin that a solver's loop ends at."""
+
+
+@dataclass(frozen=True)
+class StageLine:
+    """What came of the search for one stage.
+
+    Args:
+        stage: The stage.
+        wrong: Wrong questions of the innermost kind that is wrong.
+        total: All of that kind.
+        places: Where all are put right: one; two, for two mistakes; none.
+        late: Whether time ran out.
+    """
+
+    stage: str
+    wrong: int
+    total: int
+    places: tuple[RepairingPlace, ...] = ()
+    late: bool = False
 
 
 def traced_lines(result: StageLine) -> list[TracedLine]:
@@ -32,14 +51,16 @@ def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
     content: dict[str, Any] = {
         "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
         "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
-        "instead": _instead(place), "wrong": place.wrong, "asked": place.total, "where": place.where,
-        "unknown": ", ".join(place.unknown), "is_loop": is_loop,
+        "instead": instead(place), "wrong": place.wrong, "asked": place.total, "where": place.where,
+        "unknown": ", ".join(place.unknown), "is_loop": is_loop, "beside": place.beside, "after": place.after,
     }  # fmt: skip
     return TracedLine.model_validate(content)
 
 
-def _instead(place: RepairingPlace) -> str:
+def instead(place: RepairingPlace) -> str:
     """What is there instead on every wrong question, where one word says it."""
+    if place.misread:
+        return place.misread
     told = [set(_said(place, computed, table)) for computed, table in place.computed]
     common = set.intersection(*told) if told else set()
     return min(common, key=lambda words: (words.endswith("times that"), len(words), words), default="")

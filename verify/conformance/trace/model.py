@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from verify.evidence.model import FrozenData
@@ -28,6 +29,8 @@ class TracedLine(FrozenData):
         where: On what questions alone it is wrong, where one condition says so.
         unknown: A name read in it whose value is no known quantity: that may be wrong before.
         is_loop: Whether the line is that of a loop which ends before it has reached the quantity.
+        beside: The place of a second mistake: only with both put right are all questions right.
+        after: Places of mistakes with which put right these questions are still wrong.
     """
 
     stage: TracedStage
@@ -41,6 +44,8 @@ class TracedLine(FrozenData):
     where: str = ""
     unknown: str = ""
     is_loop: bool = False
+    beside: str = ""
+    after: str = ""
 
     @property
     def place(self) -> str:
@@ -55,11 +60,18 @@ class TracedLine(FrozenData):
     @property
     def words(self) -> str:
         """What the expression should be and what that was tested on."""
-        questions = f"wrong on {self.wrong} of {self.asked} questions{self.where}, all right with this put right"
+        asked = f"{self.asked} questions{self.where}" + (f" with {self.after} put right" if self.after else "")
+        this = f"this and {self.beside} put right, with neither alone" if self.beside else "this put right"
+        questions = f"wrong on {self.wrong} of {asked}, all right with {this}"
         if self.is_loop:
             return f"the loop here ends before it reaches {self.quantity} ({questions.replace('this', 'its start')})"
         may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""
         return f"should be {self.quantity}{self.instead} ({questions}{may})"
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text names the quantity, by its letter or its formula."""
+        plain = [re.sub(r"_\{t[+−]1\}", "_t", one).replace(" ", "") for one in (*self.quantity.split(" = "), text)]
+        return any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", plain[-1]) for one in plain[:-1])
 
     def __str__(self) -> str:
         return f"{self.place}: {self.sentence}"
@@ -69,7 +81,7 @@ class Trace(FrozenData):
     """What a search for lines came to.
 
     Args:
-        lines: At most one a stage.
+        lines: One a stage, or two where two mistakes are told apart.
         no_line: Stages that are wrong in what was asked here and for which no line is named, each with the reason.
         left_out: Files that could not be rewritten, each with the reason.
         seconds: How long it took.
@@ -82,9 +94,20 @@ class Trace(FrozenData):
     seconds: float = 0.0
     stopped: bool = False
 
-    def of(self, stage: str) -> list[TracedLine]:
-        """The lines of a stage."""
-        return [line for line in self.lines if line.stage == stage]
+    def placed(self, explained: Sequence[tuple[str, str]]) -> list[list[tuple[TracedLine, str]]]:
+        """The lines under each explanation ``(stage, sentence)``, with what is to be said beside.
+
+        Of several of one stage a line belongs to the one that names its quantity; where no single one does, it stands
+        after the last.
+        """
+        under: list[list[tuple[TracedLine, str]]] = [[] for _ in explained]
+        for line in self.lines:
+            own = [i for i, (stage, _) in enumerate(explained) if stage == line.stage]
+            naming = [i for i in own if line.is_named_in(explained[i][1])] if len(own) > 1 else own
+            beside = "" if len(naming) == 1 else f"; which of what is said of {line.stage} it makes is not known"
+            if own:
+                under[naming[0] if len(naming) == 1 else own[-1]].append((line, beside))
+        return under
 
     def notes(self) -> list[str]:
         """What a reader should know beside the lines."""

@@ -20,7 +20,8 @@ ALIKE = 1e-9
 class Fit:
     """What an expression would have to be, each time, to be a quantity.
 
-    ``how`` says how turns are counted: by the oracle's answers less 0 or 1, entry by entry, row by row, or not at all.
+    ``how`` says how turns are counted: by the oracle's answers less 0 or 1, entry by entry, row by row, or not at all;
+    ``by``, that it is moved by the wants.
     """
 
     named: Named
@@ -32,6 +33,8 @@ class Fit:
         """Computed values for these."""
         if isinstance(self.named.value, ByAnswers):
             return by_answers(self.named.value, 1 if self.how == "after" else 0)
+        if self.how == "by":
+            return lambda turn, _clock, value: value + np.reshape(self.wants[turn % len(self.wants)], np.shape(value))
         if self.how == "where it fits":
             return lambda _turn, _clock, value: (
                 in_form_of(self.named.value, value) if _fits(self.named.value, value) else value
@@ -129,7 +132,20 @@ class Table:
         self.shapes: dict[tuple[int, ...], tuple[list[Named], Vector]] = {
             shape: (group, np.array([np.ravel(one.value) for one in group])) for shape, group in shapes.items()
         }
-        self._known: dict[int, tuple[SeenValues, list[Named]]] = {}
+        self._alike: dict[str, list[Named]] = {}
+
+    def alike(self, named: Named) -> list[Named]:
+        """The quantity by all its names."""
+        if named.name not in self._alike:
+            value = self.by_name[named.name].value
+            group, stacked = ([], None) if isinstance(value, list | tuple) else self.shapes[bare(value)]
+            if stacked is None or not any(one.name == named.name for one in group):
+                return [named]
+            with np.errstate(invalid="ignore", over="ignore"):
+                apart = np.abs(stacked - np.ravel(value)).max(axis=1, initial=0.0)
+            limit = ALIKE * (1 + np.abs(np.ravel(value)).max(initial=0.0))
+            self._alike[named.name] = [group[i] for i in np.flatnonzero(apart <= limit)]
+        return self._alike[named.name]
 
     def candidates(self, seen: SeenValues) -> list[Named]:
         """What the values could be by their shapes."""

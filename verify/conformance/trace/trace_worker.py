@@ -25,8 +25,8 @@ from typing import Any
 
 from verify.conformance.blame.accuracy.accuracy import DeclaredAccuracy, widened
 from verify.conformance.probes.probes import Probe
-from verify.conformance.trace.line_search import StageLine, find_line
-from verify.conformance.trace.line_words import traced_lines
+from verify.conformance.trace.line_search import find_line
+from verify.conformance.trace.line_words import StageLine, traced_lines
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
 from verify.conformance.trace.traced_runs import loop_questions

@@ -21,10 +21,7 @@ from verify.conformance.probes.probes import (
     lower_level_probe,
 )
 from verify.conformance.trace.call_quantities import quantities_of
-from verify.conformance.trace.named_values import (
-    Each,
-    Named,
-)
+from verify.conformance.trace.named_values import Each, Named
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.subjects.protocol import StageCalls
 
@@ -32,11 +29,13 @@ SEEDS = (0, 1, 5, 8, 9, 3, 11)
 """Of the drawn calls: sizes n, m, p that differ, among them square ones, and none of them 1."""
 CHAIN_SEEDS = (0, 1, 2, 4)
 NOISE_SEEDS = (602, 603, 607)
+FURTHER = 8
+"""Drawn calls of each kind that are asked only about what was found."""
 JUDGED = 4
 """Wrong calls of the judge's that are looked at beside the drawn ones."""
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class TracedQuestion:
     """One call, or run, of a stage, and what is known of it.
 
@@ -45,22 +44,26 @@ class TracedQuestion:
         kind: Questions of one kind are looked at together; the inner ones first.
         name: What is asked, in a word.
         run: Asks it; a subject as new each time.
-        excess: How far an answer is off, in what is allowed.
+        parts: How far each part of an answer is off, in what is allowed.
         named: The quantities on the way, from the answer that was given.
         is_general: Whether no two of them are alike: a name is found there.
         sizes: n, m and p of a problem; empty without one.
         expected: The right answer, where there is one.
+        steps: Of a run, those of a block.
+        is_further: Whether it is asked only about what was found.
     """
 
     stage: str
     kind: str
     name: str
     run: Callable[[StageCalls, ValueWatch], Any]
-    excess: Callable[[Any], float]
+    parts: Callable[[Any], tuple[float, ...]]
     named: Callable[[Any], list[Named]]
     is_general: bool = True
     sizes: tuple[int, ...] = ()
     expected: Vector | None = None
+    steps: int = 0
+    is_further: bool = False
 
 
 def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], Probe]) -> list[TracedQuestion]:
@@ -76,28 +79,33 @@ def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], P
     alone = [of_probe(probe, stage, is_general=True) for probe in drawn]
     alone += [of_probe(probe, stage, is_general=False) for probe in own]
     pairs = [_twice(a, b, stage) for a, b in _followed(drawn)]
-    return alone + pairs
+    further = [of_probe(widen(probe), stage, is_general=True) for probe in _drawn(stage, first=100)]
+    return alone + pairs + [replace(question, is_further=True) for question in further if 1 not in question.sizes]
 
 
-def _drawn(stage: str) -> Iterator[Probe]:
+def _drawn(stage: str, first: int = 0) -> Iterator[Probe]:
+    """Calls by seed; from ``first`` on where that is given."""
+    more = range(first, first + FURTHER)
     if stage == "lower_level":
-        yield from (lower_level_probe(place) for place in _solvable())
+        yield from (lower_level_probe(place) for place in _solvable(first))
     elif stage == "activation":
-        yield from _weights()
+        yield from _weights(first)
     elif stage == "penalty_minimiser":
-        yield from (minimiser_question(seed) for seed in SEEDS)
+        yield from (minimiser_question(seed) for seed in (more if first else SEEDS))
     elif stage == "hypergradient":
-        yield from (line_6_question(seed) for seed in SEEDS)
+        yield from (line_6_question(seed) for seed in (more if first else SEEDS))
         yield from (
-            chain_question(seed, given) for given in (FROM_RHO, FROM_PAIR, FROM_SCRATCH) for seed in CHAIN_SEEDS
+            chain_question(seed, given)
+            for given in (FROM_RHO, FROM_PAIR, FROM_SCRATCH)
+            for seed in (more if first else CHAIN_SEEDS)
         )
     elif stage == "samples":
-        yield from (drawn_call(seed, model) for model in MODELS for seed in NOISE_SEEDS)
+        yield from (drawn_call(seed, model) for model in MODELS for seed in (more if first else NOISE_SEEDS))
 
 
-def _solvable() -> Iterator[Any]:
+def _solvable(first: int) -> Iterator[Any]:
     count = 0
-    for seed in range(40):
+    for seed in range(first, first + 40):
         place = drawn_place(seed * 8 + (0, 1, 3, 5)[seed % 4], ((2, 3, 2), (3, 2, 4), (2, 2, 2), (2, 3, 3))[seed % 4])
         if place.has_one_pair and (place.lam > 0.05).any():
             count += 1
@@ -106,10 +114,10 @@ def _solvable() -> Iterator[Any]:
             return
 
 
-def _weights() -> Iterator[Probe]:
-    for seed, (h_width, lam_width) in enumerate(((0.5, 0.25), (0.125, 0.75), (1.5, 0.5), (0.25, 2.0))):
+def _weights(first: int) -> Iterator[Probe]:
+    for seed, (h_width, lam_width) in enumerate(((0.5, 0.25), (0.125, 0.75), (1.5, 0.5), (0.25, 2.0)), first):
         rng = np.random.default_rng([seed, 11])
-        size = 5 + seed
+        size = 5 + seed % 10
         h, lam = h_width * rng.uniform(-1.3, 0.4, size), lam_width * rng.uniform(-0.3, 1.3, size)
         # Each ramp inside, above and below, so that no two of its parts are alike.
         h[:5] = h_width * np.array([-0.4, 0.3, -0.7, -1.2, -0.3])
@@ -146,7 +154,7 @@ def of_probe(probe: Probe, stage: str, *, is_general: bool) -> TracedQuestion:
     kind: str = probe.given if probe.given not in ("", WHOLE) else ""
     kind = f"{kind} {probe.problem.noise.model}" if probe.needs_draws else kind
     return TracedQuestion(
-        stage, kind, probe.id, lambda stages, _watch: probe.ask(stages), probe.excess,
+        stage, kind, probe.id, lambda stages, _watch: probe.ask(stages), lambda got: (probe.excess(got),),
         lambda _answer: quantities_of(probe), is_general, _sizes(probe), probe.expected,
     )  # fmt: skip
 
@@ -159,8 +167,8 @@ def _twice(first: Probe, second: Probe, stage: str) -> TracedQuestion:
     """Two calls of one subject: what is kept from the first shows in the second."""
     size = len(first.expected)
 
-    def excess(got: Vector) -> float:
-        return max(first.excess(got[:size]), second.excess(got[size:]))
+    def parts(got: Vector) -> tuple[float, ...]:
+        return first.excess(got[:size]), second.excess(got[size:])
 
     def named(_answer: Any) -> list[Named]:
         others = {one.name: one for one in quantities_of(second)}
@@ -170,5 +178,5 @@ def _twice(first: Probe, second: Probe, stage: str) -> TracedQuestion:
     kind = of_probe(first, stage, is_general=True).kind
     return TracedQuestion(
         stage, f"{kind} twice", f"{first.id}, then {second.id}",
-        lambda stages, _watch: np.concatenate([first.ask(stages), second.ask(stages)]), excess, named,
+        lambda stages, _watch: np.concatenate([first.ask(stages), second.ask(stages)]), parts, named,
     )  # fmt: skip

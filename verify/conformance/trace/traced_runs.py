@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from verify.subjects.protocol import StageCalls
 
 SCHEDULES = ((2, 3, 4, 0.004), (3, 4, 3, 0.03), (2, 2, 6, 0.012))
 """n, K, M and η of the runs: steps that are never clipped, soon, and late."""
+FURTHER = ((3, 2, 5, 0.02), (2, 4, 3, 0.008))
+"""Of runs that are asked only about what was found."""
 OFF = 2.0
 """How far an answer is off that has not even the right number of calls."""
 
@@ -54,8 +56,8 @@ class HeardRun:
 
 def loop_questions() -> Iterator[TracedQuestion]:
     """Runs on known oracles."""
-    for seed, (n, K, M, eta) in enumerate(SCHEDULES):
-        yield _question(_trial(seed, n, K, M, eta), seed)
+    for seed, (n, K, M, eta) in enumerate((*SCHEDULES, *FURTHER)):
+        yield replace(_question(_trial(seed, n, K, M, eta), seed), is_further=seed >= len(SCHEDULES))
 
 
 def _trial(seed: int, n: int, K: int, M: int, eta: float) -> LoopTrial:
@@ -82,16 +84,16 @@ def _question(trial: LoopTrial, seed: int) -> TracedQuestion:
             RecordedLoop(trial, answer, z, np.array([trial.oracle(at) for at in z]).reshape(z.shape)), drawn.log
         )
 
-    return TracedQuestion("optimise", "", trial.id, run, _excess, _named)
+    return TracedQuestion("optimise", "", trial.id, run, _parts, _named, steps=trial.parameters.M)
 
 
-def _excess(heard: HeardRun) -> float:
+def _parts(heard: HeardRun) -> tuple[float, ...]:
     one = heard.one
     if len(one.z) != one.trial.parameters.T:
-        return OFF
+        return (OFF,) * 4
     away = float(np.linalg.norm(one.run.x_bar - one.run.x_out, axis=1).min())
     size = float(np.abs(one.run.path).max()) or 1.0
-    return max(away / (1e-9 * size), *(line.excess for line in compare_lines([one], RIGHT)))
+    return away / (1e-9 * size), *(line.excess for line in compare_lines([one], RIGHT))
 
 
 def _named(heard: HeardRun) -> list[Named]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.traced.measuring_lines import PROGRAMS, Slip, slips
+from benchmarks.traced.measuring_lines import PROGRAMS, Slip, slips, source_of
 from benchmarks.traced.trace_page import BEGIN, END, PAGE, read, tables
 from verify.conformance.trace.line_search import find_line
 from verify.conformance.trace.seen_values import ValueWatch
@@ -23,13 +23,14 @@ SAMPLE = {
     "staged": ("return self.alpha**-2 * self.data.g_xy @ self.shift", "hypergradient"),
     "small_functions": ("return np.add.reduce(z) / z.shape[0]", "samples"),
     "row_loops": ("slope += first * inner", "penalty_minimiser"),
+    "factored": ("violation = self.rho * self.at.rows()", "penalty_minimiser"),
     "whole_arrays": ('linear = np.einsum("ij,i->j", data.g_xy, x) + data.g_y', "lower_level"),
 }
 """One slip a style and a stage."""
 
 
 def chosen(program: str) -> Slip:
-    return next(slip for slip in slips() if slip.program == program and slip.old == SAMPLE[program][0])
+    return next(slip for slip in slips() if slip.program == program and slip.edits[0][0] == SAMPLE[program][0])
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -47,13 +48,13 @@ def test_a_slip_of_each_style_is_on_the_line(program: str, tmp_path: Path, monke
     found = find_line(Replacement(made, watch, time.monotonic() + 60.0), stage, questions)
     forget([other for other in set(sys.modules) - before if other == name])
     assert found is not None
-    assert [place.site.line for place in found.places] == [slip.line]
+    assert [place.site.line for place in found.places] == [*slip.lines]
 
 
 def test_the_record_is_of_the_slips_there_are() -> None:
     record = read()
-    assert [(one.kind, one.program, one.new, one.line) for one in record.slips] == [
-        (slip.kind, slip.program, slip.new, slip.line) for slip in slips() if slip.kind == "blind"
+    assert [(one.kind, one.program, one.new, one.lines) for one in record.slips] == [
+        (slip.kind, slip.program, slip.new, slip.lines) for slip in slips() if slip.kind == "blind"
     ]
     assert [one.program for one in record.programs] == list(PROGRAMS)
     assert len(record.slips) >= 30
@@ -69,8 +70,9 @@ def test_right_programs_get_no_line() -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_each_slip_changes_one_place(program: str) -> None:
-    text = (Path(PAGE.parents[1]) / "benchmarks" / "traced" / "programs" / f"{program}.py").read_text("utf-8")
-    own = [slip for slip in slips() if slip.program == program]
-    assert [slip.old for slip in own if text.count(slip.old) != 1] == []
-    assert [slip.new for slip in own if slip.source == text] == []
+def test_each_slip_changes_one_place_and_a_pair_two(program: str) -> None:
+    text = source_of(program)
+    edits = {edit: slip for slip in slips() if slip.program == program for edit in slip.edits}
+    assert [old for old, _ in edits if text.count(old) != 1] == []
+    assert [new for old, new in edits if new == old] == []
+    assert {len(slip.edits) for slip in edits.values() if slip.kind.startswith("pairs")} <= {2}

@@ -14,6 +14,7 @@ from verify.cli.arguments.conform_options import Conform
 from verify.cli.implementations.conform_here import require_together
 from verify.cli.output.ci_output import CiOutput
 from verify.conformance import judge
+from verify.conformance.found import Diagnosis
 from verify.conformance.letter.author_letter import told
 from verify.conformance.model import Conformance
 from verify.conformance.trace.model import Trace, TracedLine
@@ -94,3 +95,27 @@ def test_what_has_no_line_is_refused(subject: str, reading: str) -> None:
 
     with pytest.raises(InvalidInputError, match="--trace"):
         Asking(reading_name=reading, trace=True).prepare(subject, f"load_subject({subject!r})", ())
+
+
+def test_a_line_stands_under_the_explanation_that_names_its_quantity() -> None:
+    clip = LINE.model_copy(update={"stage": "optimise", "quantity": "Δ_{t+1} = clip_D(Δ_t − η g_t)"})
+    said = ("Δ_{t+1} = Δ_t − ηg_t, every component cut", "the output is always the last block's mean", "x_t = x_{t−1}")
+    found = tuple(Diagnosis(stage="optimise", sentence=one) for one in said)
+    update = {"diagnoses": found[1:] + found[:1], "trace": Trace(lines=(clip,))}
+    assert [len(one.lines) for one in told(FOUND.model_copy(update=update)).wrong] == [0, 0, 1]
+    letter = str(FOUND.model_copy(update=update)).splitlines()
+    assert letter[letter.index(f"  {clip}") - 1].endswith(said[0])
+    assert letter.count(f"  {clip}") == 1
+
+
+def test_a_line_whose_quantity_none_or_several_name_stands_once_after_the_last() -> None:
+    other = LINE.model_copy(update={"stage": "optimise", "quantity": "the path"})
+    found = tuple(Diagnosis(stage="optimise", sentence=one) for one in ("the path is wrong", "the path is off", "z_t"))
+    for line in (other, other.model_copy(update={"quantity": "s_t"})):
+        update = {"diagnoses": found, "trace": Trace(lines=(line,))}
+        wrong = told(FOUND.model_copy(update=update)).wrong
+        assert [len(one.lines) for one in wrong] == [0, 0, 1]
+        assert wrong[-1].lines[0][-1].endswith("; which of what is said of optimise it makes is not known")
+        assert [text for text in str(FOUND.model_copy(update=update)).splitlines() if line.place in text] == [
+            f"  {line}; which of what is said of optimise it makes is not known"
+        ]

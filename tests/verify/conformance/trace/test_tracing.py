@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.traced.measuring_lines import HERE
-from tests.verify.conformance.trace.traced_subjects import RIGHT, WRONG, line_of, written
+from tests.verify.conformance.trace.traced_subjects import RIGHT, TEN_LINES, WRONG, line_of, written
 from verify.conformance.trace.tracing import search
 
 PROGRAMS = HERE / "programs"
@@ -54,6 +54,41 @@ def test_a_condition_on_sizes_is_said(folder: Path) -> None:
     (line,) = search(written(folder, "traced_square", answer=answer), STAGE, 0.0).lines
     assert line.where == ", those with n = m"
     assert 2 <= line.wrong < line.asked
+
+
+def test_two_mistakes_are_told_with_each_other_and_neither_alone(folder: Path) -> None:
+    source = TEN_LINES.replace("call.y_penalty + a.f_x", "call.y_penalty").replace("h = a.A @ x -", "h = a.A @ x +")
+    lines = search(written(folder, "traced_two", source=source), STAGE, 0.0).lines
+    own = [line_of(folder, "traced_two", one) for one in ("h = a.A", "direct = a")]
+    assert [line.line for line in lines] == own
+    assert [line.beside for line in lines] == [f"traced_two.py:{line}" for line in reversed(own)]
+    assert all(line.wrong == line.asked and "with neither alone" in line.sentence for line in lines)
+
+
+def test_where_a_third_thing_is_wrong_no_two_are_named(folder: Path) -> None:
+    source = TEN_LINES.replace("+ a.f_x\n", "\n").replace("h = a.A @ x - a", "h = a.A @ x + a")
+    source = source.replace("w = call.y_penalty - call.y_star", "w = call.y_penalty + 3 * call.y_star**2")
+    lines = search(written(folder, "traced_three", answer=RIGHT, source=source), STAGE, 0.0).lines
+    assert not any(line.beside for line in lines)
+
+
+def test_a_block_that_is_handed_on_lacks_no_terms_of_a_sum(folder: Path) -> None:
+    source = TEN_LINES.replace("a = problem.arrays", "a = problem.arrays\n        linear = a.f_x")
+    source = source.replace("a.f_xy @ call.y_penalty + a.f_x", "linear")
+    lines = search(written(folder, "traced_block", answer=RIGHT, source=source), STAGE, 0.0).lines
+    assert all(line.line != line_of(folder, "traced_block", "linear = a.f_x") for line in lines)
+
+
+def test_the_row_that_is_read_is_said(folder: Path) -> None:
+    before = (
+        "def rows(a, rho, h):\n    total = 0\n    for i in range(len(h)):\n"
+        "        total = total + rho[i] * h[i] * a.A[i - 1]\n    return total\n"
+    )
+    answer = RIGHT.replace("a.A.T @ (call.rho * h)", "rows(a, call.rho, h)")
+    (line,) = search(written(folder, "traced_rows", before=before, answer=answer), STAGE, 0.0).lines
+    assert line.line == line_of(folder, "traced_rows", "a.A[i - 1]")
+    assert line.text == "a.A[i - 1]"
+    assert "it reads row " in line.sentence
 
 
 def test_a_run_that_hangs_outside_of_python_is_killed(folder: Path) -> None:
