@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from contextlib import redirect_stdout
 from typing import cast
@@ -38,6 +39,7 @@ def judge_here(options: Conform) -> int:
     Raises:
         InvalidInputError: If something is asked for that cannot be done.
     """
+    gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
     require_together(options)
     if not options.self_test:
         require_folder(options.out)
