@@ -31,7 +31,7 @@ Group: TypeAlias = tuple[RecordedLoop, ...]
 """The runs of one trial that were made together."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class OneByOne:
     """A subject that makes runs together alone, asked for one; a block is drawn here, for it says no output."""
 

@@ -93,7 +93,7 @@ class JointSearch:
         base = answer(none, nothing)
         of_a = [answer(unit, nothing) for unit in np.eye(value.size)]
         of_b = [answer(none, unit) for unit in np.eye(other.size)]
-        if any(not isinstance(found, np.ndarray) for found in (base, *of_a, *of_b)):
+        if any(not isinstance(one, np.ndarray) for one in (base, *of_a, *of_b)):
             return
         by_a, by_b = np.array(of_a) - base, np.array(of_b) - base
         if not by_a.any() or not by_b.any():
@@ -125,7 +125,7 @@ class JointSearch:
                 return  # it hides the group
             before = base
             units = [self._answer(*puts, put(two, other + unit.reshape(other.shape))) for unit in np.eye(other.size)]
-            if any(not isinstance(found, np.ndarray) for found in units):
+            if any(not isinstance(one, np.ndarray) for one in units):
                 continue
             slope = np.array(units) - base
             right = self._off(base + b.moves @ slope) <= 1

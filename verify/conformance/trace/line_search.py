@@ -36,36 +36,21 @@ def find_line(replacement: Replacement, stage: str, questions: Sequence[TracedQu
     Raises:
         OutOfTimeError: If time is over before anything is seen.
     """
-    first: StageLine | None = None
     for kind in dict.fromkeys(question.kind for question in questions):
-        try:
-            wrong, right = _asked(replacement, [q for q in questions if q.kind == kind and not q.is_further])
-        except OutOfTimeError:
-            if first is None:
-                raise
-            return first
+        wrong, right = _asked(replacement, [q for q in questions if q.kind == kind and not q.is_further])
         if not wrong:
             continue
         here = StageLine(stage, len(wrong), len(wrong) + len(right))
-        places: tuple[RepairingPlace, ...] = ()
-        if len(wrong) >= FEWEST:
-            try:
-                where = where_of(wrong, right)
-                further = [q for q in questions if q.kind == kind and q.is_further]
-                found = _Both(replacement, wrong, right, further).places()
-                places = tuple(replace(one, where=where + one.where) for one in found)
-            except OutOfTimeError:
-                here = replace(here, late=True)
-        if first is not None:
-            told = {place.site.line for place in first.places}
-            after = " and ".join(_at(place) for place in first.places)
-            more = tuple(replace(place, after=after) for place in places if place.site.line not in told)
-            return replace(first, places=first.places + more)
-        first = replace(here, places=places)
-        if len(places) != 1 or places[0].unknown:
-            return first
-        replacement = replacement.putting(places[0].suspect)
-    return first
+        if len(wrong) < FEWEST:
+            return here
+        further = [q for q in questions if q.kind == kind and q.is_further]
+        try:
+            places = _PlacesSearch(replacement, wrong, right, further).places()
+        except OutOfTimeError:
+            return replace(here, late=True)
+        where = where_of(wrong, right)
+        return replace(here, places=tuple(replace(one, where=where + one.where) for one in places))
+    return None
 
 
 def _asked(
@@ -84,7 +69,7 @@ def _asked(
     return wrong, right
 
 
-class _Both:
+class _PlacesSearch:
     """Two places, each found as a single one is while the other is put right."""
 
     def __init__(self, replacement: Replacement, wrong: Questions, right: Questions, further: Questions) -> None:
@@ -135,6 +120,7 @@ class _Both:
     def _from(self, known: Suspect) -> Iterator[_Pair]:
         first = self._single(known)
         second = None if first is None else self._single(first.suspect)
+        first = None if second is None else self._single(second.suspect)  # beside what is named, not what led there
         if first is not None and second is not None and self.joint.holds((first.suspect, second.suspect)):
             yield self._pair(first, second)
 
@@ -144,7 +130,7 @@ class _Both:
 
     def _beside(self, single: RepairingPlace | None) -> Iterator[_Pair]:
         """From what a place is a multiple of, where another after it lacks the factor."""
-        if single is None or single.unknown:
+        if single is None or single.unknown or single.suspect.scale == 1.0:
             return
         primary, changes = self.search.wrong[0], self.joint.parts.changes
         others = [

@@ -52,7 +52,7 @@ def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
         "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
         "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
         "instead": instead(place), "wrong": place.wrong, "asked": place.total, "where": place.where,
-        "unknown": ", ".join(place.unknown), "is_loop": is_loop, "beside": place.beside, "after": place.after,
+        "unknown": ", ".join(place.unknown), "is_loop": is_loop, "beside": place.beside,
     }  # fmt: skip
     return TracedLine.model_validate(content)
 

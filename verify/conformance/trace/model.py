@@ -30,7 +30,6 @@ class TracedLine(FrozenData):
         unknown: A name read in it whose value is no known quantity: that may be wrong before.
         is_loop: Whether the line is that of a loop which ends before it has reached the quantity.
         beside: The place of a second mistake: only with both put right are all questions right.
-        after: Places of mistakes with which put right these questions are still wrong.
     """
 
     stage: TracedStage
@@ -45,7 +44,6 @@ class TracedLine(FrozenData):
     unknown: str = ""
     is_loop: bool = False
     beside: str = ""
-    after: str = ""
 
     @property
     def place(self) -> str:
@@ -60,9 +58,8 @@ class TracedLine(FrozenData):
     @property
     def words(self) -> str:
         """What the expression should be and what that was tested on."""
-        asked = f"{self.asked} questions{self.where}" + (f" with {self.after} put right" if self.after else "")
         this = f"this and {self.beside} put right, with neither alone" if self.beside else "this put right"
-        questions = f"wrong on {self.wrong} of {asked}, all right with {this}"
+        questions = f"wrong on {self.wrong} of {self.asked} questions{self.where}, all right with {this}"
         if self.is_loop:
             return f"the loop here ends before it reaches {self.quantity} ({questions.replace('this', 'its start')})"
         may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""

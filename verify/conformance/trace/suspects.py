@@ -118,7 +118,8 @@ def _instead(
     differs = is_shared and not all(is_same(value, seen.values[0]) for value in seen.values)
     names = {one.name for one in known}
     # The rest of a sum is lacking where it is summed up, not where a block of the problem is handed on.
-    is_block = site.is_read and any(one.kind == GIVEN and BLOCK.fullmatch(one.name) for one in known)
+    is_handed = site.is_read or site.text.startswith("-")
+    is_block = is_handed and any(one.kind == GIVEN and BLOCK.fullmatch(one.name) for one in (*known, *turned))
     for named in traced.table.candidates(seen):
         if named.name in names:
             continue
@@ -130,7 +131,7 @@ def _instead(
         if known and not lacks and not misread:
             continue
         is_turned = named in turned
-        if turned and not known and not (site.is_whole and (is_turned or is_part(turned, named))):
+        if turned and not known and not (site.is_whole and (is_turned or (not is_block and is_part(turned, named)))):
             # What has the sign that its use wants.
             continue
         for scale in (1.0,) if known or is_turned or named.kind == SCALED else SCALES:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -45,7 +46,6 @@ class RepairingPlace:
     where: str = ""
     misread: str = ""
     beside: str = ""
-    after: str = ""
 
 
 T = TypeVar("T")
@@ -100,20 +100,21 @@ class Replacement:
         until: float,
         before_run: Callable[[int], bool] = lambda _: True,
         after_run: Callable[[], None] = lambda: None,
-        parent: Replacement | None = None,
-        in_force: Sequence[Suspect] = (),
     ) -> None:
         self.make, self.watch, self.until = make, watch, until
         self.before_run, self.after_run = before_run, after_run
-        self.parent, self.in_force = parent, in_force
+        self.parent: Replacement | None = None
+        self.in_force: Sequence[Suspect] = ()
         self._puts: dict[TracedQuestion, list[Put]] = {}
         self._known: dict[TracedQuestion, Ran] = {}
         self._recorded: dict[TracedQuestion, Traced] = {}
-        self._tables: dict[TracedQuestion, Table] = {} if parent is None else parent._tables
+        self._tables: dict[TracedQuestion, Table] = {}
 
     def putting(self, *suspects: Suspect) -> Replacement:
         """The same with values of more expressions exchanged in every run."""
-        return Replacement(self.make, self.watch, self.until, self.before_run, self.after_run, self, suspects)
+        other = copy(self)
+        other.parent, other.in_force, other._puts, other._known, other._recorded = self, suspects, {}, {}, {}
+        return other
 
     @contextmanager
     def hurried(self, share: float) -> Iterator[None]:
@@ -167,6 +168,7 @@ class Replacement:
         """A question's run with all values on the way, once."""
         if question in self._recorded:
             return self._recorded[question]
+        self.puts(question)  # records a run of its own
         ran, record = self.watch.record(lambda: self._run(question, ()))
         if question.stage == "optimise":
             table = Table(question.named(ran.answer) if ran.answer is not None else [])

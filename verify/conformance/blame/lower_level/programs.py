@@ -2,7 +2,7 @@ r"""Ways to solve, or not quite to solve, a quadratic program: :math:`\min ½ y^
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations, islice
@@ -203,13 +203,10 @@ def _first_of(
 ) -> Pair | None:
     """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set.
 
-    Sets of as many rows are in the order of their first rows, or ``as_bits`` of a number in that of their last ones.
+    Sets of as many rows are in the order of their first rows, or ``as_bits`` in that of their last ones.
     """
-    sets = (rows for size in sizes for rows in combinations(range(len(program.r)), size))
-    if as_bits:
-        sets = (
-            rows for size in sizes for rows in sorted(combinations(range(len(program.r)), size), key=_from_the_last)
-        )
+    of_size = bit_sets if as_bits else combinations
+    sets = (rows for size in sizes for rows in of_size(range(len(program.r)), size))
     for rows in islice(sets, MOST_SETS):
         pair = _held_once(program, rows)
         if pair is not None and passes(pair):
@@ -217,8 +214,16 @@ def _first_of(
     return None
 
 
-def _from_the_last(rows: tuple[int, ...]) -> tuple[int, ...]:
-    return rows[::-1]
+def bit_sets(rows: range, size: int) -> Iterator[tuple[int, ...]]:
+    """Sets of so many of the first rows, in the order of the binary numbers whose ones they are."""
+    bits = (1 << size) - 1
+    while bits < 1 << len(rows):
+        yield tuple(row for row in rows if bits >> row & 1)
+        if not bits:
+            return
+        lowest = bits & -bits
+        carried = bits + lowest
+        bits = carried | ((carried ^ bits) >> 2) // lowest
 
 
 def first_feasible(program: QuadraticProgram, _: float, *, as_bits: bool = False) -> Pair | None:

@@ -31,8 +31,9 @@ def other_alphas(space: Space, points: Sequence[CallPoint], sums: Sequence[Vecto
             left = 0.0
             for c, s, (weights, parts) in zip(points, sums, lines, strict=True):
                 weighed = OtherAlpha(factor, power).of(c.alpha) ** weights * parts
-                left = max(left, np.linalg.norm(weighed.sum(axis=1) - s) / np.linalg.norm(np.abs(weighed).sum(axis=1)))
-            return float(left)
+                size = np.linalg.norm(np.abs(weighed).sum(axis=1))
+                left = max(left, float(np.linalg.norm(weighed.sum(axis=1) - s) / size))
+            return left
 
         factor = fitted(off, *REACH, without=1.0, enough=FOUND)
         alpha = OtherAlpha(factor or 1.0, power)
