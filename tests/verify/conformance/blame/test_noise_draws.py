@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import count, islice
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call, explain_draws
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw, matrix_spots
-from verify.conformance.blame.noise.noise_terms import NoisyCall
+from verify.conformance.blame.noise.noise_terms import NoiseTerm, NoisyCall
 from verify.conformance.bugs.null_subjects import null_subjects
 from verify.conformance.comparison.stage_comparison import look
 from verify.conformance.letter.diagnosis import diagnose
@@ -89,13 +89,13 @@ def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
     assert np.abs(answer - probe.expected).max() > 1e-3
 
 
-def test_one_sample_too_few_is_told_where_there_is_but_one() -> None:
+def test_one_sample_too_few_is_told_and_divides_by_no_zero_where_there_is_but_one() -> None:
     blame = explain_draws(mistaken("noise_f", "sigma_f * size_f * z_f.sum(0) / maximum(N_g - 1, 1)"))
     assert blame is not None
     assert "(N_g − 1)" in blame.explanations[0].sentence
-    (single,) = islice((p for p in (drawn_call(k, "additive") for k in count()) if p.call.parameters.N_g == 1), 1)
-    answer = blame.explanations[0].answer(single)
-    assert answer == pytest.approx(single.expected, rel=1e-12)
+    term = NoiseTerm(1.0, (1.0, 0.0, 0.0, -1.0), "Σz_f", more=-1.0)
+    single: Any = SimpleNamespace(scales=(2.0, 1.0, 0.5, 1), sizes={"": 1.0}, vectors={"Σz_f": np.array([3.0])})
+    assert term.value(single).tolist() == [6.0]
 
 
 def test_a_fixed_seed_is_told_beside_a_wrong_formula() -> None:
@@ -106,7 +106,7 @@ def test_a_fixed_seed_is_told_beside_a_wrong_formula() -> None:
     )
     told = [one.sentence for blame in explain_noise(stages, look(stages, only=["samples"]).sampled)
             for one in blame.explanations]  # fmt: skip
-    assert any("2σ_f" in one for one in told)
+    assert any("adds 2·σ_f·Σz_f/N_g" in one for one in told), told
     assert any("a fixed seed in each call" in one for one in told)
 
 

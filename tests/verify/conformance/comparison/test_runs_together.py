@@ -113,8 +113,12 @@ class AsksTwice(Together):
 
 
 class PlacesByComponent(Together):
+    def optimise_runs(self, oracle: Any, x0: Any, *others: Any) -> Any:
+        self.shape = x0.shape
+        return super().optimise_runs(oracle, x0, *others)
+
     def places(self, rng: Any, runs: int) -> Any:
-        return rng.random((runs, 2))
+        return rng.random(self.shape)
 
 
 class OnlyTogether:
