@@ -169,18 +169,6 @@ def first_feasible(a: Any, x: Any) -> Any:
     return lower(a, x)
 
 
-def first_by_bits(a: Any, x: Any) -> Any:
-    """The first set of rows whose y violates none, in the order of binary numbers, few rows first; signs are cut."""
-    p = len(a.b)
-    for mask in sorted(range(2**p), key=lambda bits: (bits.bit_count(), bits)):
-        rows = [i for i in range(p) if mask >> i & 1]
-        if len(rows) <= a.B.shape[1] and np.linalg.matrix_rank(a.B[rows]) == len(rows):
-            y, lam = held(a, x, rows)
-            if (loose(a, x, y) < 1e-9).all():
-                return y, np.maximum(lam, 0)
-    return lower(a, x)
-
-
 def in_another_order(a: Any, x: Any) -> Any:
     """Positive multipliers at rows that a sum of digits decides about."""
     y, lam = lower(a, x)
@@ -248,7 +236,7 @@ SLIPS: dict[str, tuple[Pair, str]] = {
     "violated rows once": (at_once(""), "held as an equation, without another look"),
     "violated rows once, returned cut": (at_once("returned cut"), "without another look; and negative λ are replaced"),
     "violated rows once, cut": (at_once("cut"), "negative multipliers are replaced by 0 and y is made from those"),
-    "sets of rows as bits": (first_by_bits, "sets of rows are tried as binary numbers, few rows before many"),
+
     "violated rows, some added": (at_once("added"), "and once more with those violated then"),
 }  # fmt: skip
 

@@ -2,9 +2,9 @@ r"""Ways to solve, or not quite to solve, a quadratic program: :math:`\min ½ y^
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations, islice
 
 import daqp
@@ -198,15 +198,9 @@ def one_at_a_time(program: QuadraticProgram, _: float) -> Pair | None:
     return pair
 
 
-def _first_of(
-    program: QuadraticProgram, sizes: Sequence[int], passes: Callable[[Pair], bool], *, as_bits: bool = False
-) -> Pair | None:
-    """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set.
-
-    Sets of as many rows are in the order of their first rows, or ``as_bits`` in that of their last ones.
-    """
-    of_size = bit_sets if as_bits else combinations
-    sets = (rows for size in sizes for rows in of_size(range(len(program.r)), size))
+def _first_of(program: QuadraticProgram, sizes: Sequence[int], passes: Callable[[Pair], bool]) -> Pair | None:
+    """The pair of the first set of rows that passes, in turn of their number; dependent rows are no set."""
+    sets = (rows for size in sizes for rows in combinations(range(len(program.r)), size))
     for rows in islice(sets, MOST_SETS):
         pair = _held_once(program, rows)
         if pair is not None and passes(pair):
@@ -214,22 +208,10 @@ def _first_of(
     return None
 
 
-def bit_sets(rows: range, size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of so many of the first rows, in the order of the binary numbers whose ones they are."""
-    bits = (1 << size) - 1
-    while bits < 1 << len(rows):
-        yield tuple(row for row in rows if bits >> row & 1)
-        if not bits:
-            return
-        lowest = bits & -bits
-        carried = bits + lowest
-        bits = carried | ((carried ^ bits) >> 2) // lowest
-
-
-def first_feasible(program: QuadraticProgram, _: float, *, as_bits: bool = False) -> Pair | None:
+def first_feasible(program: QuadraticProgram, _: float) -> Pair | None:
     """The first set of rows, few before many, whose y violates none."""
     sizes = range(min(program.B.shape) + 1)
-    return _first_of(program, sizes, lambda pair: bool((program.violated(pair[0]) <= UNCLEAR).all()), as_bits=as_bits)
+    return _first_of(program, sizes, lambda pair: bool((program.violated(pair[0]) <= UNCLEAR).all()))
 
 
 def first_signed(program: QuadraticProgram, _: float) -> Pair | None:
@@ -330,9 +312,6 @@ FORMS: dict[str, tuple[Form, str]] = {
                       "dropped again"),
     "first feasible": (first_feasible, "sets of rows are tried, few rows before many, and the first whose y violates "
                        "no row is taken: whether a λ is negative is not looked at"),
-    "first feasible, bits": (partial(first_feasible, as_bits=True), "sets of rows are tried as binary numbers, few "
-                             "rows before many, and the first whose y violates no row is taken: whether a λ is "
-                             "negative is not looked at"),
     "first signed": (first_signed, "sets of rows are tried, many rows before few, and the first whose λ has no "
                      "negative entry is taken: whether y violates another row is not looked at"),
     "most violated": (most_violated, "only the row that the minimiser without rows violates most is held"),
