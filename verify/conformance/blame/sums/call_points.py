@@ -122,9 +122,12 @@ class CallPoint:
 
     def value(self, formula: str, more: Mapping[str, Any] | None = None) -> Any:
         """A formula's value here, computed once, ``more`` being other functions of it; nobody may write into it."""
-        table = self.whatever_y if OF_Y.isdisjoint(compiled(formula).co_names) else self.table
+        table = self.table
         if formula not in table:
-            table[formula] = term_value(formula, Names(self, more or {}))
+            shared = self.whatever_y if OF_Y.isdisjoint(compiled(formula).co_names) else table
+            if formula not in shared:
+                shared[formula] = term_value(formula, Names(self, more or {}))
+            table[formula] = shared[formula]
         return table[formula]
 
     def at(self, y: Vector) -> CallPoint:
