@@ -18,14 +18,6 @@ class HypergradientOptions:
     problem: Problem
     x: Point = None
     alpha: Annotated[str, Option(help="Accuracy parameter, > 0.")] = "0.1"
-    step_size: Annotated[str | None, Option(help="Of ssigd (β), dsblo (1/γ₂), pigd (η); else derived.")] = None
-    decay: Annotated[str | None, Option(help="Of ssigd's steps: constant, square-root or harmonic.")] = None
-    momentum: Annotated[str | None, Option(help="β of dsblo; else derived.")] = None
-    perturbation: Annotated[str | None, Option(help="Scale of q in ssigd and dsblo; default 1e-4.")] = None
-    smoothing: Annotated[str | None, Option(help="Radius of the sphere of zeroth-order; else derived.")] = None
-    linear_algebra: Annotated[
-        str | None, Option(help="Of implicit gradients: naive, standard, best (the default) or cg.")
-    ] = None
     reading: NamedReading = "repaired"
     choose: Choices = None
     samples: Annotated[int, Option(help="N_g, gradient samples averaged.")] = 1

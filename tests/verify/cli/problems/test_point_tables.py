@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from dataclasses import fields
 from fractions import Fraction
 
 import pytest
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 
 from tests.strategies import fractions
 from tests.verify.cli.test_main import run
+from verify.cli.arguments.point_options import HypergradientOptions
+from verify.cli.problems import error_bound, point
 from verify.cli.problems.point_tables import _outwards
 
 TOY = ("hypergradient", "atlas:toy1", "--x", "1/3", "--alpha", "1/10")
@@ -128,3 +132,14 @@ def test_a_width_that_is_none_is_refused_in_one_line(capsys, width):
     assert (code, out) == (2, "")
     assert err.startswith("f2csa: --lam-width: must ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [field.name for field in fields(HypergradientOptions)])
+def test_no_option_is_taken_that_nothing_reads(option):
+    source = inspect.getsource(point) + inspect.getsource(error_bound)
+    assert f"options.{option}" in source or f"request.{option}" in source
+
+
+def test_an_option_of_another_command_is_refused(capsys):
+    code, out, err = run(capsys, *TOY, "--step-size", "1")
+    assert (code, out, err) == (2, "", "f2csa: No such option: --step-size\n")
