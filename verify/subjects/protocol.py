@@ -168,6 +168,8 @@ class StageCalls:
         answers: list[Vector] = []
         while rest := calls[len(answers) :]:
             given = self._call("hypergradient", problem, rest, rng, by=TOGETHER)
+            if not isinstance(given, list) or not given:
+                raise SubjectFaultError(f"{TOGETHER} must return a list of one answer or more")
             answers += [checked_array("hypergradient", one, x.shape) for one, (x, _) in zip(given, rest, strict=False)]
         return answers
 

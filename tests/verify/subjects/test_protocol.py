@@ -118,3 +118,12 @@ def test_python_s_own_word_for_what_is_not_there_is_a_refusal_too():
 
     with pytest.raises(MissingCapabilityError, match="does not support this lower_level: not for such a problem"):
         StageCalls(Partial()).lower_level(find("toy1").problem, np.ones(1))
+
+
+@pytest.mark.parametrize("answer", [[], None, 3.0])
+def test_many_estimates_that_are_none_end_in_a_fault_and_not_in_a_loop(answer: Any) -> None:
+    subject: Any = ReferenceSubject()
+    subject.hypergradients_together = lambda problem, calls, rng: answer
+    questions = [(np.array([0.5]), Call(alpha=0.1))] * 2
+    with pytest.raises(SubjectFaultError, match="a list of one answer or more"):
+        StageCalls(subject).hypergradients(find("toy1").problem, questions)
