@@ -145,10 +145,6 @@ def test_variables_say_what_they_hold() -> None:
 SIBLINGS, FLOORS = 20, 8
 """Of a folder at most: what stands in it, and the longest way down through its imports."""
 TALL = {
-    "verify.conformance.trace": (
-        9,
-        "each rule of the search for lines stands on the one before: values, names, fits, exchanges",
-    ),
     "f2csa_ref": (15, "a page calls the pages whose lines it needs, down to what is minimised"),
     "verify.campaign": (
         10,

@@ -16,7 +16,7 @@ HELP = "from verify.cli.main import invoke; invoke(['verify', '--help'])"
 STARTS = {
     "import f2csa_ref": (34, ("scipy", "sympy", "flint", "rich", "spec.claims", "f2csa_ref.solver",
                               "f2csa_ref.whole_solve", "f2csa_ref.baselines", "f2csa_ref.fast", "f2csa_ref.many")),
-    "import verify.subjects.wire.serve": (27, ("scipy", "sympy", "flint", "rich", "spec.claims", "verify.checks",
+    "import verify.subjects.wire.serve": (26, ("scipy", "sympy", "flint", "rich", "spec.claims", "verify.checks",
                                                "verify.report", "f2csa_ref.solver", "f2csa_ref.whole_solve")),
     HELP: (14, ("numpy", "scipy", "sympy", "flint", "rich", "spec.claims")),
     LIST: (378, ("sympy", "matplotlib", "verify.campaign", "verify.conformance")),

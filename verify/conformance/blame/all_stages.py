@@ -34,7 +34,7 @@ from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.comparison.end_to_end import is_offered
 from verify.conformance.comparison.runs_together import one_by_one
 from verify.conformance.comparison.stage_comparison import PROBED, Seen
-from verify.conformance.outer import RIGHT, compare, watch
+from verify.conformance.outer import RIGHT, WrongNumberOfCallsError, compare, watch
 from verify.conformance.probes.pacing import Clock, Timed
 from verify.conformance.probes.probes import FROM_SCRATCH
 from verify.method.lines import Stage
@@ -239,7 +239,10 @@ def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
         return explain_loop(stages, seen.record)
     if seen.record is None:
         alone = one_by_one(stages)
-        record = watch(alone)
+        try:
+            record = watch(alone)
+        except WrongNumberOfCallsError as error:
+            return (Blame("optimise", described=f"Of one run at a time {error}."),)
         if any(line.excess > 1 for line in compare(record, RIGHT)):
             return explain_loop(alone, record)
     return explain_together(stages, seen.together)

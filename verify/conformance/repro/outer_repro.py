@@ -87,7 +87,7 @@ def of_run(seen: Seen, load: str) -> Reproduction | None:
     if is_offered(seen.stages):
         return _end_to_end(seen.stages, load)
     if seen.record is None:
-        return _of_together(seen, load) if seen.together else _of_calls(load)
+        return _of_calls(load) if seen.stages.offers("optimise") else _of_together(seen, load)
     wrong = next((c for c in outer.compare(seen.record, outer.RIGHT) if c.excess > 1), None)
     if wrong is None:
         return _of_together(seen, load)

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from spec.exact import Vector
 from verify.conformance.trace.quantity_fits import Fit, is_same
-from verify.conformance.trace.suspects import Suspect, Traced, fit_of
-from verify.conformance.trace.value_replacement import Put, Replacement
+from verify.conformance.trace.suspects import Put, Suspect, Traced, fit_of
 
 AFFINE = 12
 """Entries of a value up to which its influence is measured."""
 NEAR = 1e-7
 """Relative difference of a foreseen answer up to which it may be right."""
+
+
+class AsksAgain(Protocol):
+    """Who asks a question again with values put in the places of others."""
+
+    def answer(self, traced: Traced, *puts: Put) -> Any:
+        """What comes of it."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def put(suspect: Suspect, value: Any) -> Put:
     return suspect, Fit(suspect.named, "", [value])
 
 
-def influence_of(replacement: Replacement, traced: Traced, group: Sequence[Suspect]) -> Influence | None:
+def influence_of(asking: AsksAgain, traced: Traced, group: Sequence[Suspect]) -> Influence | None:
     """The answer as an affine function of an expression's value; ``None`` where it is none."""
     value = value_of(traced, group[0])
     if value is None or traced.question.expected is None:
@@ -62,7 +68,7 @@ def influence_of(replacement: Replacement, traced: Traced, group: Sequence[Suspe
     size, shape = np.size(value), np.shape(value)
 
     def answer(move: Any) -> Any:
-        return replacement.exchanged(traced, [put(group[0], value + np.reshape(move, shape))]).answer
+        return asking.answer(traced, put(group[0], value + np.reshape(move, shape)))
 
     base = answer(np.zeros(size))
     units = [answer(unit) for unit in np.eye(size)]
@@ -79,12 +85,12 @@ def influence_of(replacement: Replacement, traced: Traced, group: Sequence[Suspe
     return Influence(group, moves, slope, base)
 
 
-def promising(replacement: Replacement, traced: Traced, group: Sequence[Suspect]) -> list[Suspect]:
+def promising(asking: AsksAgain, traced: Traced, group: Sequence[Suspect]) -> list[Suspect]:
     """Those that could put the question right: all where that cannot be foreseen."""
     value = value_of(traced, group[0]) if group else None
     if value is None or len(group) <= 2 * np.size(value) + 2:
         return list(group)
-    influence = influence_of(replacement, traced, group)
+    influence = influence_of(asking, traced, group)
     if influence is None:
         return list(group)
     if not influence.slope.any():

@@ -72,9 +72,6 @@ class JointSearch:
         """How much of what is written two quantities would change, and how long they are to say."""
         return sum(map(self.parts.changes, pair)), sum(one.named.kind * 100 + len(one.named.name) for one in pair)
 
-    def _answer(self, *puts: Any) -> Any:
-        return self.replacement.exchanged(self.primary, puts).answer
-
     def _off(self, answers: Any) -> Any:
         """How far answers are off, in what foreseeing may be off by."""
         expected = np.asarray(self.primary.question.expected)
@@ -87,7 +84,9 @@ class JointSearch:
         value, other = (np.asarray(value_of(self.primary, suspect)) for suspect in (one, two))
 
         def answer(move: Any, by: Any) -> Any:
-            return self._answer(put(one, value + move.reshape(value.shape)), put(two, other + by.reshape(other.shape)))
+            return self.replacement.answer(
+                self.primary, put(one, value + move.reshape(value.shape)), put(two, other + by.reshape(other.shape))
+            )
 
         none, nothing = np.zeros(value.size), np.zeros(other.size)
         base = answer(none, nothing)
@@ -118,13 +117,16 @@ class JointSearch:
             if fit is None:
                 continue
             puts = [(suspect, fit)]
-            base = self._answer(*puts, put(two, other))
+            base = self.replacement.answer(self.primary, *puts, put(two, other))
             if not isinstance(base, np.ndarray):
                 continue
             if before is not None and is_same(base, before):
                 return  # it hides the group
             before = base
-            units = [self._answer(*puts, put(two, other + unit.reshape(other.shape))) for unit in np.eye(other.size)]
+            units = [
+                self.replacement.answer(self.primary, *puts, put(two, other + unit.reshape(other.shape)))
+                for unit in np.eye(other.size)
+            ]
             if any(not isinstance(one, np.ndarray) for one in units):
                 continue
             slope = np.array(units) - base

@@ -61,6 +61,10 @@ class Suspect:
         return self.rank, self.first, SCALES.index(self.scale), self.named.kind, len(self.named.name)
 
 
+Put = tuple[Suspect, Fit]
+"""An expression and what is put in the place of its values in one question."""
+
+
 def fit_of(suspect: Suspect, traced: Traced) -> Fit | None:
     """What a suspect would have to be in another question."""
     seen = traced.values.get((suspect.k, suspect.caller))

@@ -19,7 +19,7 @@ import numpy as np
 from verify.conformance.trace.quantity_fits import Fit, Table
 from verify.conformance.trace.seen_values import ExchangedPlace, Key, SeenValues, TooLongError, ValueWatch
 from verify.conformance.trace.source_sites import SourceSite
-from verify.conformance.trace.suspects import Suspect, Traced, fit_of
+from verify.conformance.trace.suspects import Put, Suspect, Traced, fit_of
 from verify.conformance.trace.traced_calls import TracedQuestion
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
@@ -53,10 +53,6 @@ T = TypeVar("T")
 
 class OutOfTimeError(Exception):
     """The time for looking is over."""
-
-
-Put = tuple[Suspect, Fit]
-"""An expression and what is put in the place of its values in one question."""
 
 
 class Ran(NamedTuple):
@@ -182,6 +178,10 @@ class Replacement:
         """A question's run with one value exchanged and all values on the way."""
         _, record = self.watch.record(lambda: self.exchanged(traced, [(suspect, fit)]))
         return _traced(traced.question, record, traced.table)
+
+    def answer(self, traced: Traced, *puts: Put) -> Any:
+        """What comes of a question with values put in the places of others."""
+        return self.exchanged(traced, puts).answer
 
     def exchanged(self, traced: Traced, places: Sequence[Put], factor: float = 1.0) -> Ran:
         """A question's run with values exchanged, the last times a factor."""

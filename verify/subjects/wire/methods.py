@@ -28,7 +28,6 @@ from verify.subjects.wire.messages import (
     quoted,
     whole,
 )
-from verify.subjects.wire.plain_answers import read_plainly
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -171,6 +170,8 @@ def read_answers(line: bytes, method: str, ids: Sequence[int]) -> list[Any] | Or
         WireFault: If the line is no valid answer, or an error.
         Refusal: If the subject says that it does not support this.
     """
+    from verify.subjects.wire.plain_answers import read_plainly  # who serves a subject reads no answers
+
     data = _json(line)
     plain = read_plainly(data, line, method, ids)
     if plain is not None:

@@ -12,15 +12,18 @@ from tests.verify.conformance.blame.plain_lines import Given, PlainMinimiser, mi
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.questions import chain_question, minimiser_question
+from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.blame.sums.edited_stage import EditedStage, ScopedExchange
 from verify.conformance.blame.sums.exchanges import exchanges
 from verify.conformance.blame.sums.right_sums import RIGHT_PARTS
 from verify.conformance.blame.sums.sparse_sums import SumEdit
 from verify.conformance.blame.sums.stage_search import apart, witness_of
+from verify.conformance.blame.sums.stopped_solves import _looks, _seen
 from verify.conformance.blame.sums.sum_blame import explain_sum
 from verify.conformance.comparison.stage_comparison import look
 from verify.conformance.places.places import place_of
 from verify.conformance.probes.probes import FROM_PAIR, penalty_probe
+from verify.method.endings import STOPS
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects.protocol import StageCalls
@@ -328,3 +331,11 @@ def test_what_a_call_makes_of_weights_is_named(name: str) -> None:
         said = blame.explanations[0].answer(probe)
         assert said is not None
         np.testing.assert_allclose(said, probe.ask(stages), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("rule", STOPS["penalty_minimiser"])
+def test_a_rule_sees_nothing_of_an_iteration_that_makes_no_step(rule: str) -> None:
+    point = point_of(minimiser_question(1))
+    assert point is not None
+    assert _seen(_looks(point, "ỹ*", []), rule).shape == (0,)
+    assert _seen(_looks(point, "ỹ*", [np.ones_like(point.y)]), rule).shape == (1,)

@@ -191,6 +191,20 @@ def test_of_runs_that_are_never_made_singly_it_is_told_what_is_off(runs: Togethe
     assert not np.all((space["low"] <= space["got"]) & (space["got"] <= space["high"]))
 
 
+def test_runs_that_are_never_made_singly_and_ask_too_often_are_told_without_a_script_that_cannot_run() -> None:
+    status, sentence, told = letter_of(OnlyTogether(AsksTwice()))
+    assert status == "diverges"
+    assert sentence.startswith("3 runs at once ask the oracle 61 times")
+    assert told.startswith("3 runs at once ask the oracle 61 times")
+    assert of_run(look(StageCalls(OnlyTogether(AsksTwice())), only=["optimise"]), "planted") is None
+
+
+def test_one_of_the_runs_that_asks_too_often_by_itself_is_told() -> None:
+    status, _, told = letter_of(OnlyTogether(AsksMoreElsewhere()))
+    assert status == "diverges"
+    assert "Of one run at a time it asks the oracle" in told
+
+
 def test_runs_that_are_refused_and_never_made_singly_are_not_applicable() -> None:
     status, sentence, _ = letter_of(OnlyTogether(Refuses()))
     assert status == "not offered"

@@ -206,7 +206,7 @@ def _kind(kind: str, sign: int) -> InRows:
     return partial(_matched, kind=kind, sign=sign)
 
 
-PATTERNS = (
+OF_DRAWS = (
     PatternRule("every call repeats the same draws, whatever generator it is given: a fixed seed in each call",
                 in_calls=_fixed_seed),
     PatternRule("the same question gets the same draws, whatever generator it is given: it is seeded by the question",
@@ -222,16 +222,16 @@ PATTERNS = (
     PatternRule("batches overlap: neighbouring estimates have samples in common", in_calls=_overlapping),
     PatternRule("all estimates of a call share a part of their noise", in_calls=_shared_by_calls, blurs_size=True),
     PatternRule("the size of the noise depends on how many calls were made before", in_calls=_trend, blurs_size=True),
+)  # fmt: skip
+"""What draws may have in common that no wrong formula of the noise makes by itself, the most particular first."""
+PATTERNS = (
+    *OF_DRAWS,
     PatternRule("a single estimate scatters otherwise than one of many asked for at once", in_calls=_alone_differs,
                 blurs_size=True),
     PatternRule("components have noise of different sizes", _unequal_components),
     PatternRule("neighbouring components share a part of their noise", _correlated_components),
 )  # fmt: skip
-"""What draws may have in common, the most particular first; what one explains hides the later ones."""
-
-
-OF_DRAWS = PATTERNS[:-3]
-"""Those that a wrong formula of the noise does not make by itself."""
+"""What draws may have in common; what one explains hides the later ones."""
 
 
 def patterns(stages: StageCalls, among: Sequence[PatternRule] = PATTERNS) -> list[PatternRule]:

@@ -121,7 +121,7 @@ def _looks(c: CallPoint, start: str, moves: Sequence[Vector]) -> Space:
     """What rules look at after every step, a row each."""
     H, at, slope = _around(c, start)
     ends = np.array([np.zeros(len(at)), *moves])
-    now = np.array([slope + H @ w for w in moves])
+    now = np.array([slope + H @ w for w in moves]).reshape(-1, len(at))
     return {"first": slope[None], "now": now, "step": np.diff(ends, axis=0), "y": at + ends[1:], "alpha": c.alpha,
             "alpha_1": c.alpha_1, "alpha_2": c.alpha_2, "tol": max(c.tol, 1e-300)}  # fmt: skip
 
