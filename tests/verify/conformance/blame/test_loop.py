@@ -190,13 +190,15 @@ def test_a_wrong_line_beside_a_call_too_many_is_named() -> None:
 class Driver(ReferenceSubject):
     """Algorithm 2 as a training loop: options are its mistakes."""
 
-    def __init__(self, *, asks_at_x: bool = False, one_array: bool = False, unclipped: bool = False) -> None:
-        self.asks_at_x, self.one_array, self.unclipped = asks_at_x, one_array, unclipped
+    asks_at_x = one_array = keeps_start = unclipped = False
+
+    def __init__(self, **options: bool) -> None:
+        vars(self).update(options)
 
     def optimise(self, oracle: Any, x0: Any, parameters: Any, rng: Any) -> Any:
         q = parameters
         x, step = np.array(x0), np.zeros(len(x0))
-        path, points = [x], []
+        path, points = [x.copy() if self.keeps_start else x], []
         for _ in range(q.K * q.M):
             points.append(x + rng.random() * step)
             if self.one_array:
@@ -229,6 +231,8 @@ def test_a_path_that_is_one_array_is_told_and_what_it_hides_is_judged() -> None:
     more = [sentences[0] for sentences in named(Driver(one_array=True, asks_at_x=True))]
     assert more[0] == one
     assert any("asked at x_t" in sentence for sentence in more)
+    ((kept,),) = named(Driver(one_array=True, keeps_start=True))
+    assert kept == one.replace("T + 1 times", "T times after x_0")
     # Of other steps than line 7's the iterates are not known.
     assert named(Driver(one_array=True, unclipped=True)) == [[one]]
 

@@ -60,12 +60,22 @@ def kept_once(runs: Sequence[RecordedLoop]) -> LoopRule | None:
     """The rule of a path that is one array, changed in place; ``None`` where iterates differ, or x never moves."""
     if not all(np.ptp(one.z, axis=0).any() for one in runs):
         return None
-    sentence = (
-        "the path is the last iterate T + 1 times: one array is changed in place, where each iterate must be kept"
-    )
-    last = row_by_row(lambda one: 0 * one.run.path + one.run.path[-1], lambda one: one.run.path)
-    rule = LoopRule("steps", sentence, 1, last)
-    return rule if any(_off_start(one) > 1 for one in runs) and rule.predicts(runs) else None
+    for first, times in enumerate(("T + 1 times", "T times after x_0")):
+        sentence = (
+            f"the path is the last iterate {times}: one array is changed in place, where each iterate must be kept"
+        )
+        last = row_by_row(partial(_last_from, first), lambda one: one.run.path)
+        rule = LoopRule("steps", sentence, 1, last)
+        off = (apart(one, _played(one)[first : first + 1], one.run.path[first : first + 1]) for one in runs)
+        if any(size > 1 for size in off) and rule.predicts(runs):
+            return rule
+    return None
+
+
+def _last_from(first: int, one: RecordedLoop) -> Vector:
+    """The path with its last row in the place of each from a number on."""
+    path = one.run.path
+    return np.vstack([path[:first], 0 * path[first:] + path[-1]])
 
 
 def with_iterates(runs: Sequence[RecordedLoop]) -> list[RecordedLoop] | None:
@@ -73,10 +83,6 @@ def with_iterates(runs: Sequence[RecordedLoop]) -> list[RecordedLoop] | None:
     shown = [replace(one, run=replace(one.run, path=_played(one))) for one in runs]
     ends = ((one.run.path[-1:], was.run.path[-1:]) for one, was in zip(shown, runs, strict=True))
     return shown if all(apart(one, *end) <= 1 for one, end in zip(shown, ends, strict=True)) else None
-
-
-def _off_start(one: RecordedLoop) -> float:
-    return apart(one, np.array([one.trial.x0]), one.run.path[:1])
 
 
 def _played(one: RecordedLoop) -> Vector:
