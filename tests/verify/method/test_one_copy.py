@@ -74,8 +74,10 @@ def parse(text: str) -> ast.AST | None:
 
 
 def test_no_second_copy() -> None:
-    trees = {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in ROOT.rglob("*.py")}
-    found = {name for name, tree in trees.items() if has_a_line(all_multiplied(tree))}
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in ROOT.rglob("*.py")}
+    # Every line above has one of these two blocks of f.
+    near = {name: text for name, text in sources.items() if "f_yy" in text or "f_xy" in text}
+    found = {name for name, text in near.items() if has_a_line(all_multiplied(ast.parse(text)))}
     assert found == WRITTEN.keys() | NONE.keys()
 
 
