@@ -57,8 +57,9 @@ DEAREST = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """All of what is many, instead of a sample of it."""
+    """All of what is many, instead of a sample of it, or all of some kinds."""
     parser.addoption("--whole", action="store_true", help=f"run all tests of tests/whole.py, and record it: {RUN}")
+    parser.addoption("--kind", default="", help="with --whole: kinds alone whose name in tests/many.toml has this")
 
 
 def pytest_configure(config: pytest.Config) -> None:

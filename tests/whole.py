@@ -1,10 +1,12 @@
 """Tests that are many of a kind: a command runs all and keeps a record, every other run plays a sample of them.
 
-``python -m pytest --whole -n 2`` runs all of :data:`MANY`, and nothing else where no file is named, and writes down in
+``python -m pytest --whole -n 2`` runs all of :data:`MANY`, and nothing else where no file is named, or with ``--kind``
+those whose name has these words, and writes down in
 ``whole.json`` which passed, with digests of their ids and of the data they are about. Every other run holds that record
 against its own tests and data (``tests/meta/test_whole.py``), and plays one in so many of each kind, others whenever a
 source changes; a test that is named, by its id or with ``-k``, is played whatever the sample. One that says what it is
-about (``@pytest.mark.about("digest")``) is played, too, wherever that is not what was recorded.
+about (``@pytest.mark.about("digest")``) is played, too, wherever that is not what was recorded. A kind is one function
+with many arguments, or functions of any files that each take seconds and are alike in what they go through.
 """
 
 from __future__ import annotations
@@ -30,24 +32,30 @@ RUN = "python -m pytest --whole -n 2"
 
 @dataclass(frozen=True)
 class Kind:
-    """One test function: how many of its tests there are to one that is played, and the data that they are about."""
+    """How many of its tests there are to one that is played, the data that they are about, and their functions' ids."""
 
     one_in: int
-    data: tuple[str, ...] = ()
+    data: tuple[str, ...]
+    functions: tuple[str, ...]
 
 
 def kinds(text: str) -> dict[str, Kind]:
-    """The table ``many.toml``: of a function its number, or its fields."""
-    table = tomllib.loads(text)
-    return {
-        f"{file}::{name}": Kind(told) if isinstance(told, int) else Kind(told["one_in"], tuple(told["data"]))
-        for file, functions in table.items()
-        for name, told in functions.items()
-    }
+    """The table ``many.toml``: by a file of functions their numbers, or fields; or by words what ``tests`` it has."""
+    found = {}
+    for where, table in tomllib.loads(text).items():
+        if "tests" in table:
+            found[where] = Kind(table["one_in"], (), tuple(table["tests"]))
+            continue
+        for name, told in table.items():
+            fields = {"one_in": told} if isinstance(told, int) else told
+            found[f"{where}::{name}"] = Kind(fields["one_in"], tuple(fields.get("data", ())), (f"{where}::{name}",))
+    return found
 
 
 MANY = kinds((HERE / "many.toml").read_text(encoding="utf-8"))
-"""By a test function's id under this folder."""
+"""By a test function's id under this folder, or by words for several."""
+KIND_OF = {function: name for name, kind in MANY.items() for function in kind.functions}
+"""The kind of each function that is of one."""
 
 
 def digest(lines: list[str]) -> str:
@@ -74,8 +82,9 @@ def recorded() -> dict[str, dict[str, Any]]:
 
 
 def kind_of(nodeid: str) -> str:
-    """The function that a test is one of, as :data:`MANY` has it."""
-    return nodeid.partition("[")[0].removeprefix("tests/")
+    """What a test is one of, as :data:`MANY` has it; its function's id where that is of no kind."""
+    function = nodeid.partition("[")[0].removeprefix("tests/")
+    return KIND_OF.get(function, function)
 
 
 def sampled(ids: list[str], one_in: int, state: str) -> set[str]:
@@ -95,6 +104,10 @@ class Whole:
     passed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     failed: set[str] = field(default_factory=set)
 
+    def _asked(self, name: str) -> bool:
+        """Whether all of a kind are to run, where all of some are."""
+        return name in MANY and self.config.option.kind in name
+
     @property
     def named(self) -> bool:
         """Whether single tests are asked for."""
@@ -112,7 +125,7 @@ class Whole:
                     item.user_properties.append(("about", about.args[0]))
         self.ids = dict(found)
         if self.config.option.whole:
-            kept = [item for item in items if kind_of(item.nodeid) in MANY]
+            kept = [item for item in items if self._asked(kind_of(item.nodeid))]
         elif self.named:
             return
         else:
@@ -141,6 +154,8 @@ class Whole:
             return
         made = recorded() if RECORD.is_file() else {}
         for name, ids in self.passed.items():
+            if {one.partition("[")[0].removeprefix("tests/") for one in ids} != {*MANY[name].functions}:
+                continue  # of some of its files alone
             made[name] = {
                 "passed": len(ids), "ids": digest([*ids]), "data": digest_of_data(MANY[name]),
                 "sources": CodeHouse().whole[:16],

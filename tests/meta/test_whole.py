@@ -12,15 +12,18 @@ from tests.whole import MANY, RUN, Whole, digest, digest_of_data, kind_of, recor
 def test_the_record_is_of_the_tests_that_there_are(name: str, request: pytest.FixtureRequest) -> None:
     kept = recorded()[name]
     assert kept["data"] == digest_of_data(MANY[name]), f"the data changed since all were run: {RUN}"
-    ids = request.config.stash[whole.CHOOSING].ids.get(name)
-    # Where the file itself was collected, too; what says what it is about is played where that is not on record.
-    if ids is not None and len(ids) > 1 and "about" not in kept:
+    ids = request.config.stash[whole.CHOOSING].ids.get(name, [])
+    # Where all its files were collected, too; what says what it is about is played where that is not on record.
+    there = {one.partition("[")[0].removeprefix("tests/") for one in ids}
+    if there == {*MANY[name].functions} and len(ids) > 1 and "about" not in kept:
         assert (kept["passed"], kept["ids"]) == (len(ids), digest(ids)), f"there are other tests than recorded: {RUN}"
 
 
 def test_nothing_is_on_record_that_is_no_kind() -> None:
     assert list(recorded()) == list(MANY)
-    assert all((whole.HERE / name.partition("::")[0]).is_file() for name in MANY)
+    functions = [function.partition("::") for kind in MANY.values() for function in kind.functions]
+    assert all(f"def {name.rpartition('::')[2]}(" in (whole.HERE / file).read_text() for file, _, name in functions)
+    assert len(whole.KIND_OF) == len(functions), "a function is of two kinds"
 
 
 def test_a_sample_is_of_its_size_and_another_for_other_sources() -> None:
@@ -34,7 +37,7 @@ def test_a_sample_is_of_its_size_and_another_for_other_sources() -> None:
 
 
 def test_what_says_what_it_is_about_is_played_where_that_is_not_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = next(iter(MANY))
+    name = next(name for name in MANY if "::" in name)
     ids = [f"tests/{name}[{k}]" for k in range(MANY[name].one_in * 4)]
     kept = {name: {"about": dict.fromkeys(ids, "as it was")}}
     monkeypatch.setattr(whole, "recorded", lambda: kept)
@@ -62,7 +65,7 @@ class Item:
 
 def test_data_that_change_change_their_digest(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "HERE", tmp_path / "tests")
-    kind = whole.Kind(4, ("rows",))
+    kind = whole.Kind(4, ("rows",), ())
     (tmp_path / "rows").mkdir()
     (tmp_path / "rows" / "a.toml").write_text("a = 1")
     before = digest_of_data(kind)
@@ -78,7 +81,7 @@ class Report:
 
 def choosing(*args: str, whole: bool = True) -> Whole:
     """As a session has it that was asked for all, or for a sample."""
-    options = type("Options", (), {"whole": whole, "keyword": ""})
+    options = type("Options", (), {"whole": whole, "keyword": "", "kind": ""})
     hook = type("Hook", (), {"pytest_deselected": staticmethod(lambda items: None)})
     config = type("Config", (), {"option": options, "args": args, "hook": hook})
     return Whole(config())  # type: ignore[arg-type]  # what it looks at
@@ -86,7 +89,7 @@ def choosing(*args: str, whole: bool = True) -> Whole:
 
 def test_a_kind_of_which_one_fails_is_not_on_record(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(whole, "RECORD", tmp_path / "whole.json")
-    good, bad = [*MANY][:2]
+    good, bad = [name for name in MANY if "::" in name][:2]
     played = [(good, True), (bad, True), (bad, False)]
     for args, kept in ((("tests/a.py::test_b",), False), (("tests",), True)):
         chosen = choosing(*args)
@@ -96,3 +99,12 @@ def test_a_kind_of_which_one_fails_is_not_on_record(tmp_path, monkeypatch: pytes
         assert whole.RECORD.is_file() == kept
     assert [(name, one["passed"]) for name, one in recorded().items()] == [(good, 1)]
     assert kind_of(f"tests/{good}[a/b-c]") == good
+
+
+def test_functions_of_several_files_are_one_kind() -> None:
+    table = '["runs"]\none_in = 3\ntests = ["a/test_a.py::test_b", "test_c.py::test_d"]\n["test_e.py"]\ntest_f = 2'
+    found = whole.kinds(table)
+    assert found["runs"] == whole.Kind(3, (), ("a/test_a.py::test_b", "test_c.py::test_d"))
+    assert found["test_e.py::test_f"] == whole.Kind(2, (), ("test_e.py::test_f",))
+    name = next(name for name, kind in MANY.items() if len(kind.functions) > 1)
+    assert {kind_of(f"tests/{function}[1]") for function in MANY[name].functions} == {name}
