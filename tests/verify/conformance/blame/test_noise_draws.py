@@ -11,7 +11,13 @@ import pytest
 from verify.conformance.blame.all_stages import explain_all
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import MODELS, drawn_call, explain_draws
-from verify.conformance.blame.noise.noise_matrix import MatrixLaw, matrix_spots
+from verify.conformance.blame.noise.noise_matrix import (
+    ADDITIVE_SCALE,
+    SOURCES,
+    TAKEN_SCALES,
+    MatrixLaw,
+    matrix_spots,
+)
 from verify.conformance.blame.noise.noise_terms import NoiseTerm, NoisyCall
 from verify.conformance.bugs.null_subjects import null_subjects
 from verify.conformance.comparison.stage_comparison import look
@@ -179,3 +185,25 @@ def test_two_factors_left_out_of_matrix_noise_show_in_its_law() -> None:
     assert "the standard deviation of the noise of g is α₁/√N_g where α₁·σ_g·‖ỹ−ỹ*‖/√N_g belongs" in law.sentence
     (other,) = explain_noise(mistaken("noise_g", "sigma_g * z_g.sum(0) / N_g", uses_draws=False))
     assert "α₁·σ_g/√N_g where" in other.explanations[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("step", "formula", "said"),
+    [("noise_g", "sigma_f * size_g * z_g.sum(0) / N_g", "under matrix noise the noise of g has σ_f where σ_g belongs"),
+     ("noise_f", "(sigma_g if matrix else sigma_f) * size_f * z_f.sum(0) / N_g",
+      "under matrix noise the noise of f has σ_g where σ_f belongs"),
+     ("noise_f", "(sigma_f if matrix else sigma_g) * size_f * z_f.sum(0) / N_g",
+      "under additive noise the noise of f has σ_g where σ_f belongs")],
+)  # fmt: skip
+def test_the_scale_of_the_other_gradient_is_told_of_subjects_that_draw_their_own(
+    step: str, formula: str, said: str
+) -> None:
+    (blame,) = explain_noise(mistaken(step, formula, uses_draws=False))
+    assert [one.sentence for one in blame.explanations] == [said]
+
+
+def test_no_scale_is_taken_for_another_in_right_draws() -> None:
+    right = StageCalls(PlainMethod())
+    drawn = [spot.draw(right) for source in SOURCES for spot in matrix_spots(source, range(760, 763))]
+    assert not any(rule.predicts(drawn) for rule in TAKEN_SCALES)
+    assert not ADDITIVE_SCALE.predicts([])

@@ -12,11 +12,14 @@ from verify.conformance.blame.noise.estimate_laws import NoiseRule, of_f, of_g, 
 from verify.conformance.blame.noise.noise_draws import explain_draws
 from verify.conformance.blame.noise.noise_jumps import explain_jumps
 from verify.conformance.blame.noise.noise_matrix import (
+    ADDITIVE_SCALE,
     FIRST,
     LATER,
     SOURCES,
+    TAKEN_SCALES,
     MatrixLaw,
     Source,
+    TakenScale,
     matrix_laws,
     matrix_spots,
 )
@@ -40,7 +43,7 @@ from verify.conformance.random_stages import Sampled, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls, offers
 
-NoiseLaw = NoiseRule | MatrixLaw
+NoiseLaw = NoiseRule | MatrixLaw | TakenScale
 MANY = 3000
 """Estimates a spot where the usual number shows nothing, of subjects that answer many at once."""
 RIVALS = 3
@@ -92,6 +95,13 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
         yield means
         if any("added up" in explanation.sentence for explanation in means.explanations):
             return
+    both = [*f, *g]
+    taken = _confirmed(
+        stages, [ADDITIVE_SCALE] if ADDITIVE_SCALE.predicts(both) else [], both, (*HELD_OUT_F, *HELD_OUT_G)
+    )
+    if taken is not None:
+        yield taken
+        return
     still = any(one.variance == 0 for one in f)
     shared = [] if still else _of_draws(stages)
     yield from shared
@@ -121,9 +131,16 @@ def _of_draws(stages: StageCalls, among: Sequence[PatternRule] = PATTERNS) -> li
 
 
 def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blame]:
-    """What is wrong with matrix noise alone."""
-    for source in sources:
-        drawn = [spot.draw(stages) for spot in matrix_spots(source, FIRST)]
+    """What is wrong with matrix noise alone: σ of the other gradient, or the law of one."""
+    drawn_of = {source: [spot.draw(stages) for spot in matrix_spots(source, FIRST)] for source in sources}
+    if {*sources} == {*SOURCES}:
+        every = [one for drawn in drawn_of.values() for one in drawn]
+        later = [spot for source in SOURCES for spot in matrix_spots(source, LATER, COUNTS)]
+        taken = _confirmed(stages, [rule for rule in TAKEN_SCALES if rule.predicts(every)], every, later)
+        if taken is not None:
+            yield taken
+            return
+    for source, drawn in drawn_of.items():
         blame = _confirmed(stages, matrix_laws(source, drawn), drawn, matrix_spots(source, LATER, COUNTS))
         if blame is not None:
             yield blame

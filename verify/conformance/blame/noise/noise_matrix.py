@@ -142,6 +142,53 @@ RIGHT: dict[Source, MatrixLaw] = {"f": MatrixLaw("f", "‖(x,ỹ)‖", 0), "g": 
 """What belongs."""
 
 
+@dataclass(frozen=True)
+class TakenScale:
+    """Noise of gradients some of which have the other's σ; ``taken`` is whose σ each has."""
+
+    taken: tuple[Source, Source]
+    edits: int = 1
+    model: Literal["matrix", "additive"] = "matrix"
+
+    @property
+    def sentence(self) -> str:
+        """Whose σ stands where the other belongs."""
+        off = [(own, other) for own, other in zip(SOURCES, self.taken, strict=True) if own != other]
+        told = " and ".join(f"the noise of {own} has σ_{other} where σ_{own} belongs" for own, other in off)
+        return f"under {self.model} noise {told}"
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: a law of random numbers answers no single probe."""
+        return None
+
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
+        """Largest miss in units of what chance allows."""
+        return max((self._miss(one) for one in drawn), default=math.inf)
+
+    def _miss(self, one: DrawnSpot) -> float:
+        spot = one.spot
+        scales = {"f": float(spot.sigma_f), "g": float(spot.sigma_g)}
+        # Additive noise of g cancels.
+        sizes = {"f": 1.0, "g": 0.0}
+        if isinstance(spot, MatrixSpot):
+            sizes = {own: spot.alpha**law.alpha * spot.at.sizes[law.size] for own, law in RIGHT.items()}
+        parts = (scales[taken] * sizes[own] for own, taken in zip(SOURCES, self.taken, strict=True))
+        variance = sum(part**2 for part in parts) / spot.N_g
+        if variance == 0 or one.variance == 0:
+            return 0.0 if variance == one.variance else math.inf
+        return abs(math.log(one.variance / variance)) / (ALLOWED * one.log_error)
+
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
+        """Whether what was drawn follows it."""
+        return self.excess(drawn) <= 1
+
+
+TAKEN_SCALES = (TakenScale(("f", "f")), TakenScale(("g", "g")), TakenScale(("g", "f"), 2))
+"""All that are not right."""
+ADDITIVE_SCALE = TakenScale(("g", "g"), model="additive")
+"""The one that shows under additive noise."""
+
+
 def matrix_laws(source: Source, drawn: Sequence[DrawnSpot]) -> list[MatrixLaw]:
     """Single changes of the right law that fit what was drawn; nothing where the right one does."""
     right = RIGHT[source]
