@@ -93,6 +93,25 @@ class WeightsOnceAProblem(Workspace):
         return self.once(str(problem.to_dict()), super().weights(problem, h, lam, call))
 
 
+class FactorByWeights(Workspace):
+    """The matrix of line 5 is kept by ρ alone, so that another α finds it."""
+
+    def key(self, c: Given) -> Any:
+        return c.rho.tobytes()
+
+    def solve(self, c: Given) -> Any:
+        q = c.q
+        H = self.once(self.key(c), q.f_yy + c.a1 * q.g_yy + c.a2 * (q.B.T * c.rho) @ q.B)
+        slope = q.f_xy.T @ c.x + q.f_yy @ c.ys + q.f_y
+        slope = slope + c.a1 * (q.g_xy.T @ c.x + q.g_yy @ c.ys + q.g_y - q.B.T @ c.lam)
+        return c.ys - np.linalg.solve(H, slope - c.a2 * q.B.T @ (c.rho * c.h(c.ys)))
+
+
+class FactorByProblemAndWeights(FactorByWeights):
+    def key(self, c: Given) -> Any:
+        return tuple(block.tobytes() for block in (c.q.f_yy, c.q.g_yy, c.q.B, c.q.g_y, c.q.f_x, c.q.f_y, c.q.b, c.rho))
+
+
 class HalfOldWeights(Workspace):
     """A mean of both is no value of an earlier call."""
 
@@ -154,6 +173,10 @@ PLANTED: dict[str, tuple[Any, str, str]] = {
     "rows": (OldRowsForWeights, "hypergradient", "the activation uses h of the last call"),
     "once a problem": (WeightsOnceAProblem, "hypergradient",
                        "an oracle call that is given none uses ρ of the first call with this problem"),
+    "factor": (FactorByWeights, "hypergradient",
+               "made of 1 Newton step from ỹ*, uses the Hessian of the first call with this ρ"),
+    "factor of a problem": (FactorByProblemAndWeights, "hypergradient",
+                            "from ỹ*, uses the Hessian of the first call with this problem and ρ"),
     "first width": (FirstWidth, "activation", "the activation uses the width of h's ramp of the first call"),
     "slope": (OldSlope, "lower_level", "the lower level uses the linear term g_xyᵀx + g_y of the last call"),
 }  # fmt: skip

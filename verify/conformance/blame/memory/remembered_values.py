@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
@@ -39,7 +39,10 @@ from verify.conformance.probes.probes import (
 )
 from verify.method.lines import Stage
 
-Keeping = Literal["before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices"]
+Keeping = Literal[
+    "before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices", "weights",
+    "problem weights", "near weights", "problem near weights",
+]  # fmt: skip
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
     "before": "of the last call that had one of this size",
@@ -51,10 +54,17 @@ KEEPINGS: dict[Keeping, str] = {
     "problem alpha": "of the first call with this problem and α",
     "problem x": "of the first call with this problem at this x",
     "matrices": "of the first call with these f_yy, g_yy and B",
+    "weights": "of the first call with this ρ",
+    "problem weights": "of the first call with this problem and ρ",
+    "near weights": "of the first call with this ρ",
+    "problem near weights": "of the first call with this problem and ρ",
 }
 """In words."""
 BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x", "matrices"})
 """Those that tell calls apart by what is asked."""
+BY_WEIGHTS: frozenset[Keeping] = frozenset(keeping for keeping in KEEPINGS if keeping.endswith("weights"))
+"""Those that tell calls apart by ρ as it is in the call; a program may round it otherwise than another does."""
+WEIGHT_DIGITS = 9
 SHAPES = ((2, 3, 2), (2, 2, 2), (3, 3, 2), (2, 3, 3))
 """n, m, p of lower levels: each two share some."""
 SEEDS = (800, 801, 803, 808, 811, 802)
@@ -168,9 +178,13 @@ class Memory:
     keeping: Keeping
     slots: dict[Any, Any] = field(default_factory=dict)
     call: Any = None
+    rho: bytes = b""
 
     def use(self, place: str, value: Any) -> Any:
         """What is used where a value belongs; the value is kept where that is so."""
+        if place == "solve.rho":
+            digits = WEIGHT_DIGITS if "near" in self.keeping else 17
+            self.rho = np.round(np.asarray(value), digits).tobytes()
         if place not in self.places:
             return value
         shape = np.shape(value)
@@ -179,7 +193,8 @@ class Memory:
             before = self.slots.get(slot, value)
             self.slots[slot] = value
             return before if np.shape(before) == shape else value
-        slot = (place, shape, None if self.keeping == "first" else self.call)
+        by = self.rho if self.keeping in BY_WEIGHTS else b""
+        slot = (place, shape, None if self.keeping == "first" else self.call, by)
         return self.slots.setdefault(slot, value)
 
 
@@ -204,8 +219,10 @@ class TakenOver:
 
     def _next(self, one: AskedState) -> Vector | None:
         assert self.memory is not None  # made with the sequence
-        if self.keeping in BY_CALL:
-            self.memory.call = tuple(one.question.told.get(name) for name in self.keeping.split())
+        if self.keeping in BY_CALL | BY_WEIGHTS:
+            self.memory.call = tuple(
+                one.question.told.get(name) for name in self.keeping.split() if name in one.question.told
+            )
         right, with_memory = right_play(one.question.probe), played(one.question.probe, self.memory.use)
         return None if right is None or with_memory is None else one.own + (with_memory - right)
 
@@ -227,9 +244,11 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
             keeping in BY_CALL and not known.keys() >= {*keeping.split()}
         ):
             continue
-        if keeping == "matrices" and not spot.places <= OF_MATRICES:
+        if keeping in ("matrices", *BY_WEIGHTS) and not spot.places <= OF_MATRICES:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
+        if any(other.sentence == rule.sentence for other in rules):
+            continue
         if all(one.is_near(rule.predict(walked, i)) for i, one in enumerate(walked)):
             rules.append(rule)
     return rules
@@ -259,6 +278,8 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         for (k, place), high, off_pair in product(enumerate(_mixed_up()), (1, 2), (False, True)):
             alpha = high * (0.375 if k == 1 else 0.25)
             yield penalty_probe(place, alpha, tol=GRADIENT_NORM, name=f"kept{'-off' * off_pair}", off_pair=off_pair)
+        # The first two with the same ρ at another α.
+        yield from (_at_alpha(minimiser_question(seed, alpha=0.375)) for seed in SEEDS[:2])
         # Another problem with the same matrices, so that these are told from the problem.
         yield penalty_probe(tilted_place(_mixed_up()[0], Fraction(1, 4)), 0.375, tol=GRADIENT_NORM, name="kept")
     elif stage == "samples":
@@ -269,7 +290,13 @@ def _varied(stage: Stage) -> Iterator[Probe]:
         yield from map(line_6_question, SEEDS)
         for given in (FROM_RHO, FROM_PAIR, FROM_SCRATCH):
             yield from (chain_question(seed, given) for seed in (804, 808, 801, 812))
+        # The first two with the same ρ at another α.
+        yield from (_at_alpha(chain_question(seed, FROM_RHO, 0.125)) for seed in (804, 808))
         yield from (widths_probe(place, 0.05, "h") for place in _mixed_up())
+
+
+def _at_alpha(probe: Probe) -> Probe:
+    return replace(probe, id=f"{probe.id}/{probe.call.alpha:g}")
 
 
 def _mixed_up() -> list[JudgedPlace]:
