@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from verify.conformance.trace.seen_values import ValueWatch
-from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
-from verify.conformance.trace.traced_runs import loop_questions
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion, questions_of
+from verify.conformance.trace.traced_questions.traced_runs import loop_questions
 from verify.conformance.trace.tracing import TRACED, search
 from verify.conformance.trace.user_modules import forget, rewriting
 from verify.conformance.trace.value_replacement import Replacement

@@ -11,10 +11,12 @@ import numpy as np
 
 from verify.conformance.trace.joint_search import JointSearch
 from verify.conformance.trace.line_words import StageLine
+from verify.conformance.trace.named_values import SUM
+from verify.conformance.trace.patches.patch_search import Patch, PatchSearch
 from verify.conformance.trace.place_search import PlaceSearch
 from verify.conformance.trace.quantity_fits import Fit, is_same
 from verify.conformance.trace.suspects import Suspect, fit_of, suspects
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 from verify.conformance.trace.value_replacement import FEWEST, OutOfTimeError, RepairingPlace, Replacement
 from verify.conformance.trace.wrong_turns import where_of
 from verify.subjects import MissingCapabilityError
@@ -28,29 +30,87 @@ MOST_OTHERS = 3
 """Quantities that a place is tried to be instead, with another place after it."""
 SHARE = (0.8, 0.3)
 """Of the time that is left, for two places: where there is no single one that is sure, and where there is."""
+PATCHED = 0.6
+"""The same for changes of the source, before that."""
 
 
-def find_line(replacement: Replacement, stage: str, questions: Sequence[TracedQuestion]) -> StageLine | None:
+def find_line(
+    replacement: Replacement, stage: str, questions: Sequence[TracedQuestion], *, is_patched: bool = True
+) -> StageLine | None:
     """The lines of a stage's mistakes; ``None`` where nothing that is asked here shows the stage wrong.
+
+    Args:
+        replacement: Exchanges values in the subject's runs.
+        stage: Its name.
+        questions: All about it.
+        is_patched: Whether changes of the source are tried, too.
 
     Raises:
         OutOfTimeError: If time is over before anything is seen.
     """
-    for kind in dict.fromkeys(question.kind for question in questions):
-        wrong, right = _asked(replacement, [q for q in questions if q.kind == kind and not q.is_further])
-        if not wrong:
-            continue
-        here = StageLine(stage, len(wrong), len(wrong) + len(right))
-        if len(wrong) < FEWEST:
-            return here
-        further = [q for q in questions if q.kind == kind and q.is_further]
-        try:
-            places = _PlacesSearch(replacement, wrong, right, further).places()
-        except OutOfTimeError:
-            return replace(here, late=True)
-        where = where_of(wrong, right)
-        return replace(here, places=tuple(replace(one, where=where + one.where) for one in places))
-    return None
+    answers = {
+        kind: _asked(replacement, [q for q in questions if q.kind == kind and not q.is_further])
+        for kind in dict.fromkeys(question.kind for question in questions)
+    }
+    off = {kind: (wrong, right) for kind, (wrong, right) in answers.items() if wrong}
+    if not off:
+        return None
+    kind, (wrong, right) = next(
+        ((k, both) for k, both in off.items() if len(both[0]) >= FEWEST), next(iter(off.items()))
+    )
+    here = StageLine(stage, len(wrong), len(wrong) + len(right))
+    further = [q for q in questions if q.is_further]
+    every = _Asked(
+        [q for both in answers.values() for q in both[0]], [q for both in answers.values() for q in both[1]], further
+    )
+    if len(every.wrong) < FEWEST:
+        return here
+    if len(wrong) < FEWEST:
+        here = StageLine(stage, len(every.wrong), len(every.wrong) + len(every.right))
+    patches, doubtful = _patched(replacement, every) if is_patched else ((), None)
+    if patches:
+        return replace(here, patches=patches, where=where_of(wrong, right))
+    told = (doubtful,) if doubtful is not None else ()
+    if len(wrong) < FEWEST:
+        return replace(here, patches=told)
+    search = _PlacesSearch(replacement, wrong, right, [q for q in further if q.kind == kind])
+    try:
+        places = search.places() if doubtful is None else search.single()
+    except OutOfTimeError:
+        return replace(here, patches=told, late=not told)
+    where = where_of(wrong, right)
+    if not places:
+        return replace(here, patches=told, where=where)
+    return replace(here, places=tuple(replace(one, where=where + one.where) for one in places))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """All questions of a stage."""
+
+    wrong: Questions
+    right: Questions
+    further: Questions
+
+
+def _patched(replacement: Replacement, every: _Asked) -> tuple[tuple[Patch, ...], Patch | None]:
+    """Changes of the source that put all questions right, and one that does though it is of something right."""
+    sites = replacement.watch.sites
+
+    def is_right(patch: Patch) -> bool:
+        line, text = patch.edit.around()
+        traced = replacement.recorded(every.wrong[0])
+        around = [
+            (k, seen) for (k, caller), seen in traced.values.items()
+            if caller is None and (sites[k].line, sites[k].text, sites[k].file) == (line, text, patch.file)
+        ]  # fmt: skip
+        return any(one.kind <= SUM for _, seen in around for one in traced.table.names_of(seen))
+
+    with replacement.hurried(PATCHED):
+        return PatchSearch(
+            replacement.make, replacement.watch, every.wrong, every.right, every.further, replacement.until,
+            replacement.before_run, replacement.after_run, is_right,
+        ).found()  # fmt: skip
 
 
 def _asked(
@@ -76,6 +136,11 @@ class _PlacesSearch:
         self.replacement, self.wrong, self.right, self.further = replacement, wrong, right, further
         self.search = PlaceSearch(replacement, wrong, right, further)
         self.joint = JointSearch(replacement, self.search.wrong, self.search.right, self.search.sites)
+
+    def single(self) -> tuple[RepairingPlace, ...]:
+        """The one place, if there is one."""
+        place = self.search.found()
+        return () if place is None else (place,)
 
     def places(self) -> tuple[RepairingPlace, ...]:
         """One place, or two where one would have to make up for both."""

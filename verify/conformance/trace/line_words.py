@@ -10,6 +10,7 @@ import numpy as np
 
 from verify.conformance.trace.model import TracedLine
 from verify.conformance.trace.named_values import SUM, Named
+from verify.conformance.trace.patches.patch_search import Patch
 from verify.conformance.trace.quantity_fits import Table, fits_of, is_same, multiplied
 from verify.conformance.trace.seen_values import SeenValues
 from verify.conformance.trace.value_replacement import RepairingPlace
@@ -29,6 +30,8 @@ class StageLine:
         wrong: Wrong questions of the innermost kind that is wrong.
         total: All of that kind.
         places: Where all are put right: one; two, for two mistakes; none.
+        patches: Changes of the source that put all right, instead of places: one, or two that do together.
+        where: On what questions alone it is wrong, where one condition says so.
         late: Whether time ran out.
     """
 
@@ -36,12 +39,30 @@ class StageLine:
     wrong: int
     total: int
     places: tuple[RepairingPlace, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    where: str = ""
     late: bool = False
 
 
 def traced_lines(result: StageLine) -> list[TracedLine]:
     """The lines of a stage."""
-    return [_line(result, place) for place in result.places]
+    return [*(_line(result, place) for place in result.places), *_changed(result)]
+
+
+def _changed(result: StageLine) -> Iterator[TracedLine]:
+    """What stands there and what should become of it."""
+    for patch in result.patches:
+        beside = [one.place for one in result.patches if one is not patch]
+        content: dict[str, Any] = {
+            "stage": result.stage, "file": patch.file, "line": patch.edit.line, "text": _short(patch.edit.text),
+            "quantity": patch.edit.instead, "wrong": result.wrong, "asked": result.total, "beside": "".join(beside),
+            "where": result.where,
+        }  # fmt: skip
+        yield TracedLine.model_validate(content)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
@@ -50,7 +71,7 @@ def _line(result: StageLine, place: RepairingPlace) -> TracedLine:
     is_loop = place.from_nothing and site.next_loop > 0 and suspect.named.name.startswith(REACHED)
     content: dict[str, Any] = {
         "stage": result.stage, "file": site.file, "line": site.next_loop if is_loop else site.line,
-        "text": site.text if len(site.text) <= 120 else site.text[:117] + "...", "quantity": quantity,
+        "text": _short(site.text), "quantity": quantity,
         "instead": instead(place), "wrong": place.wrong, "asked": place.total, "where": place.where,
         "unknown": ", ".join(place.unknown), "is_loop": is_loop, "beside": place.beside,
     }  # fmt: skip

@@ -14,7 +14,7 @@ from verify.conformance.trace.quantity_fits import is_same
 from verify.conformance.trace.seen_values import SeenValues
 from verify.conformance.trace.source_sites import SourceSite
 from verify.conformance.trace.suspects import TURNED, Suspect, Traced, fit_of, is_part, suspects
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 from verify.conformance.trace.value_replacement import RepairingPlace, Replacement
 from verify.conformance.trace.wrong_turns import misread_row, when_of
 from verify.subjects import MissingCapabilityError

@@ -13,7 +13,7 @@ from verify.conformance.trace.named_values import GIVEN, SCALED, SUM, Named
 from verify.conformance.trace.quantity_fits import Fit, Table, fits_of, is_same, multiplied, partly
 from verify.conformance.trace.seen_values import SeenValues
 from verify.conformance.trace.source_sites import SourceSite
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 
 SCALES = (1.0, -1.0, 2.0, 0.5)
 """By what a quantity is multiplied before it is tried."""

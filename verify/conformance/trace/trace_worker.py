@@ -17,23 +17,27 @@ import signal
 import struct
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from verify.conformance.blame.accuracy.accuracy import DeclaredAccuracy, widened
 from verify.conformance.probes.probes import Probe
 from verify.conformance.trace.line_search import find_line
 from verify.conformance.trace.line_words import StageLine, traced_lines
+from verify.conformance.trace.patches.patch_search import FIRST_NUMBER
 from verify.conformance.trace.seen_values import ValueWatch
-from verify.conformance.trace.traced_calls import TracedQuestion, questions_of
-from verify.conformance.trace.traced_runs import loop_questions
-from verify.conformance.trace.user_modules import calls_exec, not_rewritten, rewriting
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion, questions_of
+from verify.conformance.trace.traced_questions.traced_runs import loop_questions
+from verify.conformance.trace.user_modules import calls_exec, kept_by_modules, not_rewritten, restored, rewriting
 from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
 from verify.subjects.faults import described
 from verify.subjects.loading import load_subject
+from verify.subjects.protocol import StageCalls
 from verify.subjects.subject_names import split_name
 
 LONGEST_RUN = 1.0
@@ -83,11 +87,14 @@ class Worker:
                 )
                 return
             self._say_left_out()
-            make = maker(self.request.source)
+            make = maker(self.request.source, self.watch.files)
             wrong: list[str] = []
             for number, stage in enumerate(self.request.judged, 1):
                 questions = self._questions(stage, wrong)
                 if not questions:
+                    continue
+                if stage == "samples" and not StageCalls(make()).use_draws:
+                    self.tell("no_line", f"{stage}: its normals are its own, so that no two answers are alike")
                     continue
                 self.tell("says", f"looking for the line: {stage} ({number} of {len(self.request.judged)})")
                 # Of what is left the stages to come keep a little each, half of it at most.
@@ -163,12 +170,33 @@ class Worker:
             counter.write(struct.pack("qd", -1, 0.0))
 
         try:
-            result = find_line(Replacement(make, self.watch, until, before_run, after_run), stage, questions)
+            # Where an exchanged value hung, changes of the source had all been tried.
+            is_patched = all(number >= FIRST_NUMBER for number in left_out)
+            replacement = Replacement(make, self.watch, until, before_run, after_run)
+            result = find_line(replacement, stage, questions, is_patched=is_patched)
         except OutOfTimeError:
             return [("no_line", f"{stage}: time was over")]
         if result is None:
             return None
         return told(result)
+
+
+def _lock(value: Any, seen: set[int]) -> None:
+    """Let nobody write into the arrays within: on their way here problems lost what kept them as they are."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            _lock(part, seen)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            _lock(part, seen)
+    elif hasattr(value, "__dict__"):
+        _lock(vars(value), seen)
+        _lock(getattr(value, "__pydantic_private__", None), seen)
 
 
 def told(result: StageLine) -> list[tuple[str, Any]]:
@@ -185,19 +213,25 @@ def told(result: StageLine) -> list[tuple[str, Any]]:
     return [("no_line", f"{result.stage}: {why}")]
 
 
-def maker(source: str) -> Callable[[], Any]:
-    """What makes the subject as new: its class called, or a copy of the object."""
+def maker(source: str, files: Collection[str] = ()) -> Callable[[], Any]:
+    """What makes the subject as new: its class called, or a copy of the object, and what these files keep as it is."""
     module, attribute = split_name(source)
     named: Any = sys.modules[module]
     for part in attribute.split("."):
         named = getattr(named, part)
-    if isinstance(named, type):
-        return named
-    try:
-        copy.deepcopy(named)
-    except Exception:  # an object that cannot be copied is asked as it is
-        return lambda: named
-    return lambda: copy.deepcopy(named)
+    living = kept_by_modules(files)
+    is_copied = not isinstance(named, type)
+    if is_copied:
+        try:
+            copy.deepcopy(named)
+        except Exception:  # an object that cannot be copied is asked as it is
+            return lambda: named
+
+    def make() -> Any:
+        restored(living)
+        return copy.deepcopy(named) if is_copied else named()
+
+    return make
 
 
 def _search_and_leave(says: int, search: Callable[[], Any]) -> None:
@@ -233,6 +267,7 @@ def main() -> int:
     sys.stdout = sys.stderr
     sys.path = [entry for entry in sys.path if entry not in ("",)]
     request = TraceRequest(**pickle.loads(sys.stdin.buffer.read()))
+    _lock(request.judged, set())
 
     def tell(kind: str, content: Any) -> None:
         target.write(json.dumps({"kind": kind, "content": content}).encode() + b"\n")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -97,6 +98,43 @@ def calls_exec(watch: ValueWatch) -> list[str]:
         if any(isinstance(called, ast.Name) and called.id in ("exec", "eval") for called in calls):
             files.append(watch.named(Path(file)))
     return files
+
+
+Kept = list[tuple[Any, Any]]
+"""What lives as long as a module: each container with a copy of what it holds, each cache with nothing."""
+
+
+def kept_by_modules(files: Collection[str]) -> Kept:
+    """The dictionaries, lists, sets and caches of the modules of these files, of their classes and of defaults."""
+    living: Kept = []
+    for module in list(sys.modules.values()):
+        if getattr(module, "__file__", None) in files:
+            for holder in (module, *(one for one in vars(module).values() if isinstance(one, type))):
+                for name, value in list(vars(holder).items()):
+                    if not name.startswith("__"):
+                        living += _kept(value)
+    return living
+
+
+def _kept(value: Any) -> Kept:
+    if type(value) in (dict, list, set):
+        return [(value, value.copy())]
+    if isinstance(value, functools._lru_cache_wrapper):
+        return [(value, None)]
+    defaults = getattr(value, "__defaults__", None) or ()
+    return [(one, one.copy()) for one in defaults if type(one) in (dict, list, set)]
+
+
+def restored(living: Kept) -> None:
+    """Let all hold what it held."""
+    for value, held in living:
+        if held is None:
+            value.cache_clear()
+        elif isinstance(value, list):
+            value[:] = held
+        else:
+            value.clear()
+            value.update(held)
 
 
 def forget(names: Sequence[str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from verify.conformance.trace.quantity_fits import Fit, Table
 from verify.conformance.trace.seen_values import ExchangedPlace, Key, SeenValues, TooLongError, ValueWatch
 from verify.conformance.trace.source_sites import SourceSite
 from verify.conformance.trace.suspects import Put, Suspect, Traced, fit_of
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls
 

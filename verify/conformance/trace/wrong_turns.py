@@ -11,7 +11,7 @@ from verify.conformance.trace.named_values import ByAnswers
 from verify.conformance.trace.quantity_fits import is_same
 from verify.conformance.trace.source_sites import SourceSite
 from verify.conformance.trace.suspects import Suspect, Traced, fit_of
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 
 SIZES: dict[str, Callable[[tuple[int, ...]], bool]] = {
     "n = m": lambda s: s[0] == s[1], "p = n": lambda s: s[0] == s[2], "p = m": lambda s: s[1] == s[2],

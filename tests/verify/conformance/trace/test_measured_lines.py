@@ -12,9 +12,10 @@ import pytest
 from benchmarks.traced.measuring_lines import PROGRAMS, Slip, slips, source_of
 from benchmarks.traced.trace_page import BEGIN, END, PAGE, read, tables
 from verify.conformance.trace.line_search import find_line
+from verify.conformance.trace.line_words import traced_lines
 from verify.conformance.trace.seen_values import ValueWatch
-from verify.conformance.trace.traced_calls import questions_of
-from verify.conformance.trace.traced_runs import loop_questions
+from verify.conformance.trace.traced_questions.traced_calls import questions_of
+from verify.conformance.trace.traced_questions.traced_runs import loop_questions
 from verify.conformance.trace.user_modules import forget, rewriting
 from verify.conformance.trace.value_replacement import Replacement
 
@@ -48,7 +49,7 @@ def test_a_slip_of_each_style_is_on_the_line(program: str, tmp_path: Path, monke
     found = find_line(Replacement(made, watch, time.monotonic() + 60.0), stage, questions)
     forget([other for other in set(sys.modules) - before if other == name])
     assert found is not None
-    assert [place.site.line for place in found.places] == [*slip.lines]
+    assert [line.line for line in traced_lines(found)] == [*slip.lines]
 
 
 def test_the_record_is_of_the_slips_there_are() -> None:

@@ -8,9 +8,9 @@ import pytest
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.questions import chain_question, line_6_question, minimiser_question
 from verify.conformance.probes.probes import FROM_SCRATCH
-from verify.conformance.trace.call_quantities import quantities_of
 from verify.conformance.trace.named_values import terms_of
-from verify.conformance.trace.traced_calls import questions_of
+from verify.conformance.trace.traced_questions.call_quantities import quantities_of
+from verify.conformance.trace.traced_questions.traced_calls import questions_of
 
 
 def test_sums_are_written_out_to_products() -> None:

@@ -79,7 +79,7 @@ def test_a_block_that_is_handed_on_lacks_no_terms_of_a_sum(folder: Path) -> None
     assert all(line.line != line_of(folder, "traced_block", "linear = a.f_x") for line in lines)
 
 
-def test_the_row_that_is_read_is_said(folder: Path) -> None:
+def test_the_row_that_should_be_read_is_said(folder: Path) -> None:
     before = (
         "def rows(a, rho, h):\n    total = 0\n    for i in range(len(h)):\n"
         "        total = total + rho[i] * h[i] * a.A[i - 1]\n    return total\n"
@@ -88,7 +88,7 @@ def test_the_row_that_is_read_is_said(folder: Path) -> None:
     (line,) = search(written(folder, "traced_rows", before=before, answer=answer), STAGE, 0.0).lines
     assert line.line == line_of(folder, "traced_rows", "a.A[i - 1]")
     assert line.text == "a.A[i - 1]"
-    assert "it reads row " in line.sentence
+    assert "should be `a.A[i]`" in line.sentence
 
 
 def test_a_run_that_hangs_outside_of_python_is_killed(folder: Path) -> None:

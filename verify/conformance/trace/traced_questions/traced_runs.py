@@ -14,7 +14,7 @@ from verify.conformance.comparison.runs_together import one_by_one
 from verify.conformance.outer import RIGHT, LoopTrial, RecordedLoop, along, compare_lines
 from verify.conformance.trace.named_values import GIVEN, PART, SCALED, ByAnswers, Named
 from verify.conformance.trace.seen_values import ValueWatch
-from verify.conformance.trace.traced_calls import TracedQuestion
+from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
 from verify.method.player import Space
 from verify.subjects.protocol import StageCalls
 

@@ -20,9 +20,9 @@ from verify.conformance.probes.probes import (
     activation_probe,
     lower_level_probe,
 )
-from verify.conformance.trace.call_quantities import quantities_of
 from verify.conformance.trace.named_values import Each, Named
 from verify.conformance.trace.seen_values import ValueWatch
+from verify.conformance.trace.traced_questions.call_quantities import quantities_of
 from verify.subjects.protocol import StageCalls
 
 SEEDS = (0, 1, 5, 8, 9, 3, 11)
@@ -32,7 +32,7 @@ NOISE_SEEDS = (602, 603, 607)
 FURTHER = 8
 """Drawn calls of each kind that are asked only about what was found."""
 JUDGED = 4
-"""Wrong calls of the judge's that are looked at beside the drawn ones."""
+"""Wrong calls of the judge's that are looked at beside the drawn ones, of each kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def questions_of(stage: str, judged: Sequence[Probe], widen: Callable[[Probe], P
     own = [widen(probe) for probe in _chosen(judged)]
     alone = [of_probe(probe, stage, is_general=True) for probe in drawn]
     alone += [of_probe(probe, stage, is_general=False) for probe in own]
-    pairs = [_twice(a, b, stage) for a, b in _followed(drawn)]
+    pairs = [_twice(a, b, stage) for a, b in (*_followed(drawn), *_at_other_alphas(stage, widen))]
     further = [of_probe(widen(probe), stage, is_general=True) for probe in _drawn(stage, first=100)]
     return alone + pairs + [replace(question, is_further=True) for question in further if 1 not in question.sizes]
 
@@ -126,12 +126,17 @@ def _weights(first: int) -> Iterator[Probe]:
 
 
 def _chosen(judged: Sequence[Probe]) -> list[Probe]:
-    """The first wrong one of each size and kind, then others."""
-    kinds: dict[object, list[Probe]] = {}
+    """A few wrong ones of each kind: the first of each size, then others."""
+    kinds: dict[object, dict[object, list[Probe]]] = {}
     for probe in judged:
-        kinds.setdefault((probe.given, len(probe.x), len(probe.expected)), []).append(probe)
-    firsts = [group[0] for group in kinds.values()]
-    return firsts[:JUDGED]
+        sizes = kinds.setdefault((probe.given, probe.needs_draws and probe.problem.noise.model), {})
+        sizes.setdefault((len(probe.x), len(probe.expected)), []).append(probe)
+    chosen: list[Probe] = []
+    for sizes in kinds.values():
+        ranked = sorted((rank, k) for k, group in enumerate(sizes.values()) for rank in range(len(group)))
+        groups = [*sizes.values()]
+        chosen += [groups[k][rank] for rank, k in ranked[:JUDGED]]
+    return chosen
 
 
 def _followed(probes: Iterable[Probe]) -> Iterator[tuple[Probe, Probe]]:
@@ -143,6 +148,16 @@ def _followed(probes: Iterable[Probe]) -> Iterator[tuple[Probe, Probe]]:
             yield before.pop(sizes), probe
         else:
             before[sizes] = probe
+
+
+def _at_other_alphas(stage: str, widen: Callable[[Probe], Probe]) -> Iterator[tuple[Probe, Probe]]:
+    """The same call at two alphas: what is kept of matrices shows."""
+    for seed in CHAIN_SEEDS[:2]:
+        if stage == "penalty_minimiser":
+            yield widen(minimiser_question(seed, alpha=0.25)), widen(minimiser_question(seed, alpha=0.125))
+        elif stage == "hypergradient":
+            yield widen(line_6_question(seed, alpha=0.25)), widen(line_6_question(seed, alpha=0.125))
+            yield widen(chain_question(seed, FROM_RHO)), widen(chain_question(seed, FROM_RHO, 0.125))
 
 
 def _count(values: Vector | None) -> int:
