@@ -27,6 +27,7 @@ from verify.conformance.blame.sums.own_weights import (
     MovingWeights,
     OverwrittenRows,
     OwnWeights,
+    PairAnew,
     TwiceMadeWeights,
     overwritten_rows,
     twice_made,
@@ -94,7 +95,11 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
         tried = _inner_candidates(stage, (stages, asker), wrong)
         if stage == "activation":
             tried = chain(
-                tried, overwritten_rows(), twice_made(), measured_widths(partial(_off, wrong, _telling(here, held)))
+                tried,
+                overwritten_rows(),
+                [PairAnew()],
+                twice_made(),
+                measured_widths(partial(_off, wrong, _telling(here, held))),
             )
         explanation = _confirmed(tried, (wrong, stage), here, held)
         if explanation is not None and not _stands_alone(explanation, (wrong, stage, given), asker, here):
@@ -142,15 +147,16 @@ def _off(wrong: Mapping[str, Explanation], answers: Sequence[StageAnswer], rows:
     return sum(min(_relative(choice, answer), 1.0) for answer in answers)
 
 
+_BETWEEN: dict[type, str] = {
+    MovingWeights: "moving", TwiceMadeWeights: "reweighed", OverwrittenRows: "overwritten", PairAnew: "pair",
+    HandedRows: "rows",
+}  # fmt: skip
+"""Where explanations stand in a chain that are of no stage."""
+
+
 def _place_of(explanation: Explanation, stage: Probed) -> str:
     """Where an explanation stands in a chain: in a stage, or between two."""
-    if isinstance(explanation, MovingWeights):
-        return "moving"
-    if isinstance(explanation, TwiceMadeWeights):
-        return "reweighed"
-    if isinstance(explanation, OverwrittenRows):
-        return "overwritten"
-    return "rows" if isinstance(explanation, HandedRows) else stage
+    return _BETWEEN.get(type(explanation), stage)
 
 
 def asked_later(asker: Asker, given: Given) -> list[StageAnswer]:

@@ -20,7 +20,8 @@ from verify.conformance.probes.probes import Probe
 
 WORDS = {
     "lower_level": "in its lower level ", "rows": "", "activation": "in its activation ",
-    "penalty_minimiser": "in its penalty solve ", "moving": "", "reweighed": "", "overwritten": "", "hypergradient": "",
+    "penalty_minimiser": "in its penalty solve ", "pair": "", "moving": "", "reweighed": "", "overwritten": "",
+    "hypergradient": "",
 }  # fmt: skip
 """How stages inside an oracle call are named."""
 FULL_RANK = 1e-6

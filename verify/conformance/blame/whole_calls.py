@@ -69,11 +69,13 @@ def _chain(probe: Probe, wrong: Mapping[str, Explanation], noise: Vector) -> Vec
     q: Any = arrays_of(probe.problem)
     call, x = probe.call, probe.x
     given: dict[str, Any] = {name: value for name, value in call.stages.items() if value is not None}
-    if "y_star" not in given or "lam" not in given:
+    anew = "rho" not in given and isinstance(wrong.get("pair"), SolvesAnew)
+    if "y_star" not in given or "lam" not in given or anew:
         pair = _pair(probe, wrong)
         if pair is None:
             return None
-        given = {"y_star": pair[0], "lam": pair[1]} | given
+        own = {"y_star": pair[0], "lam": pair[1]}
+        given = given | own if anew else own | given
     h = q.A @ x - q.B @ given["y_star"] - q.b
     makes_weights = "rho" not in given
     if makes_weights:
@@ -158,6 +160,13 @@ class AskedOtherwise(Protocol):
 
     def whole(self, probe: Probe) -> Vector | None:
         """What it answers."""
+
+
+@runtime_checkable
+class SolvesAnew(Protocol):
+    """A call that solves its lower level where it makes the weights itself, be a pair given or not."""
+
+    solves_anew: bool
 
 
 @runtime_checkable

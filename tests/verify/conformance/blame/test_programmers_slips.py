@@ -151,6 +151,21 @@ def test_weights_are_played_with_the_call_that_makes_them(subject: type[PlainCal
     assert found.rest.startswith("It gives all ")
 
 
+class PairAgain(PlainCall):
+    """A call that solves its lower level wherever no ρ is given."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        call = replace(call, y_star=None, lam=None) if call.rho is None else call
+        return super().hypergradient(problem, x, call, rng)
+
+
+def test_a_pair_that_is_solved_for_again_is_told() -> None:
+    seen = look(StageCalls(PairAgain()), only=["hypergradient"])
+    (found,) = diagnose(seen, explain_all(seen.stages, seen))
+    assert "where no ρ is given, a given ỹ* and λ̃ are solved for anew" in found.sentence
+    assert found.rest.startswith("It gives all ")
+
+
 class CorrelatedBatches(ReferenceSubject):
     """Samples of a batch that follow on another: of one, two and four the variance is nearly that of N_g^(−½)."""
 

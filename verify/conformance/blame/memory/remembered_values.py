@@ -238,7 +238,8 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     """All single values that, taken over, give every answer of a walk; none where too little is off."""
     if sum(not one.is_near(one.own, CLEAR) for one in walked) < FEWEST:
         return []
-    rules, known = [], walked[0].question.told
+    rules: list[StateRule] = []
+    known = walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
         if (keeping == "right before" and spot.places <= NUMBERS) or (
             keeping in BY_CALL and not known.keys() >= {*keeping.split()}

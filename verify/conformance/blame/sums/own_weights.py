@@ -122,6 +122,19 @@ class TwiceMadeWeights:
 
 
 @dataclass(frozen=True)
+class PairAnew:
+    """An oracle call that solves its lower level wherever no weights are given, though a pair is."""
+
+    solves_anew: bool = True
+    sentence: str = "where no ρ is given, a given ỹ* and λ̃ are solved for anew"
+    edits: int = 1
+
+    def answer(self, probe: Probe) -> Vector | None:
+        """What such an oracle call answers."""
+        return play(probe, {"pair": self}) if probe.stage == "hypergradient" else probe.expected
+
+
+@dataclass(frozen=True)
 class OverwrittenRows:
     """An oracle call that makes its weights in the place of the row values, which its later lines then use."""
 

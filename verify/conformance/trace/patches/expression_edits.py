@@ -209,7 +209,7 @@ def _of_operation(node: ast.BinOp, written: Written) -> Iterator[Change]:
     if other is not None:
         yield ast.BinOp(node.left, other(), node.right), 1.2
     if isinstance(node.op, ast.MatMult | ast.Sub | ast.Div):
-        yield ast.BinOp(node.right, node.op, node.left), 1.3
+        yield ast.BinOp(node.right, node.op, node.left), 1.15 if isinstance(node.op, ast.Sub) else 1.3
     if isinstance(node.op, ast.Mult):
         yield ast.BinOp(node.left, ast.MatMult(), node.right), 1.4
     yield from ((node.left, 1.3), (node.right, 1.3))

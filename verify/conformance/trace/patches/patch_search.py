@@ -58,8 +58,10 @@ class Patch:
         return f"{self.file}:{self.edit.line}"
 
     def is_after(self, other: Patch) -> bool:
-        """Whether it stands further down in the same function."""
-        return self.function is other.function and self.edit.line > other.edit.line
+        """Whether it stands further down in the same function, or in one that calls the other's."""
+        if self.function is other.function:
+            return self.edit.line > other.edit.line
+        return self.function.calls(other.function.name.rpartition(".")[2])
 
 
 @dataclass

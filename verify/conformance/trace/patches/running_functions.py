@@ -96,6 +96,11 @@ class RunningFunction:
             if edit.line in lines:
                 yield edit
 
+    def calls(self, name: str) -> bool:
+        """Whether something of this name is called in it."""
+        called = (node.func for node in ast.walk(self.node) if isinstance(node, ast.Call))
+        return any(name == (one.attr if isinstance(one, ast.Attribute) else getattr(one, "id", "")) for one in called)
+
     @contextmanager
     def changed(self, edit: SourceEdit) -> Iterator[None]:
         """All its objects run the changed source while it lasts. Raises where that is no source."""
