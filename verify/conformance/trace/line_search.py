@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -12,6 +13,7 @@ import numpy as np
 from verify.conformance.trace.joint_search import JointSearch
 from verify.conformance.trace.line_words import StageLine
 from verify.conformance.trace.named_values import SUM
+from verify.conformance.trace.patches.clean_copy import CleanCopy
 from verify.conformance.trace.patches.patch_search import Patch, PatchSearch
 from verify.conformance.trace.place_search import PlaceSearch
 from verify.conformance.trace.quantity_fits import Fit, is_same
@@ -35,14 +37,16 @@ PATCHED = 0.6
 
 
 def find_line(
-    replacement: Replacement, stage: str, questions: Sequence[TracedQuestion], *, is_patched: bool = True
-) -> StageLine | None:
+    replacement: Replacement, stage: str, questions: Sequence[TracedQuestion], *, copy: CleanCopy | None = None,
+    is_patched: bool = True,
+) -> StageLine | None:  # fmt: skip
     """The lines of a stage's mistakes; ``None`` where nothing that is asked here shows the stage wrong.
 
     Args:
         replacement: Exchanges values in the subject's runs.
         stage: Its name.
         questions: All about it.
+        copy: The program as new, where what is found is confirmed; without, it is not.
         is_patched: Whether changes of the source are tried, too.
 
     Raises:
@@ -67,7 +71,7 @@ def find_line(
         return here
     if len(wrong) < FEWEST:
         here = StageLine(stage, len(every.wrong), len(every.wrong) + len(every.right))
-    patches, doubtful = _patched(replacement, every) if is_patched else ((), None)
+    patches, doubtful = _patched(replacement, every, copy) if is_patched else ((), None)
     if patches:
         return replace(here, patches=patches, where=where_of(wrong, right))
     told = (doubtful,) if doubtful is not None else ()
@@ -93,7 +97,7 @@ class _Asked:
     further: Questions
 
 
-def _patched(replacement: Replacement, every: _Asked) -> tuple[tuple[Patch, ...], Patch | None]:
+def _patched(replacement: Replacement, every: _Asked, copy: CleanCopy | None) -> tuple[tuple[Patch, ...], Patch | None]:
     """Changes of the source that put all questions right, and one that does though it is of something right."""
     sites = replacement.watch.sites
 
@@ -106,11 +110,13 @@ def _patched(replacement: Replacement, every: _Asked) -> tuple[tuple[Patch, ...]
         ]  # fmt: skip
         return any(one.kind <= SUM for _, seen in around for one in traced.table.names_of(seen))
 
-    with replacement.hurried(PATCHED):
+    is_confirmed = {} if copy is None else {"is_confirmed": copy.is_right}
+    with replacement.hurried(PATCHED), suppress(Exception):  # of a source that is unlike others values may tell more
         return PatchSearch(
             replacement.make, replacement.watch, every.wrong, every.right, every.further, replacement.until,
-            replacement.before_run, replacement.after_run, is_right,
+            replacement.before_run, replacement.after_run, is_right, **is_confirmed,
         ).found()  # fmt: skip
+    return (), None
 
 
 def _asked(

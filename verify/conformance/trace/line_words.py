@@ -55,7 +55,8 @@ def _changed(result: StageLine) -> Iterator[TracedLine]:
         beside = [one.place for one in result.patches if one is not patch]
         content: dict[str, Any] = {
             "stage": result.stage, "file": patch.file, "line": patch.edit.line, "text": _short(patch.edit.text),
-            "quantity": patch.edit.instead, "wrong": result.wrong, "asked": result.total, "beside": "".join(beside),
+            "quantity": _short(patch.edit.instead), "wrong": result.wrong, "asked": result.total,
+            "beside": "".join(beside),
             "where": result.where,
         }  # fmt: skip
         yield TracedLine.model_validate(content)

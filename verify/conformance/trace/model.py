@@ -20,9 +20,9 @@ class TracedLine(FrozenData):
     Args:
         stage: The stage that is wrong.
         file: The file, below the working directory where it is there.
-        line: Where the expression begins, counted from 1.
+        line: Where the expression, or what should be changed within it, begins, counted from 1.
         text: The expression as written.
-        quantity: What it should be.
+        quantity: What it should be: a quantity, source between backticks, or what should become of a statement.
         instead: What it is there instead, where that has a name; empty else.
         wrong: Wrong questions, all of which were right with it put right.
         asked: Questions of that kind.

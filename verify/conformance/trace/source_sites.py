@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,24 @@ SEEN = "__seen__"
 LOOKED_AT = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript, ast.Name, ast.IfExp, ast.Tuple)
 LIBRARIES = ("np.", "numpy.", "linalg.", "la.", "scipy.", "sp.", "torch.", "math.")
 """What calls of functions that are not the user's begin with, as written."""
+
+
+class SourceText:
+    """A source whose lines are told apart once, for the texts of all its nodes."""
+
+    def __init__(self, source: str) -> None:
+        self.lines = [line.encode() for line in re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", source)]
+
+    def of(self, node: ast.AST) -> str:
+        """A node as written, on one line; empty where it stands nowhere."""
+        first, last = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+        if first is None or last is None:
+            return ""
+        lines = self.lines[first - 1 : last]
+        start, end = node.col_offset, node.end_col_offset  # type: ignore[attr-defined]  # as of all that have lines
+        lines[-1] = lines[-1][:end]
+        lines[0] = lines[0][start:]
+        return " ".join(b"".join(lines).decode(errors="replace").split())
 
 
 @dataclass(frozen=True)
@@ -61,7 +80,7 @@ class Rewriter(ast.NodeTransformer):
     """Rewrites one module; new sites are appended to ``sites``, whose index is an expression's number."""
 
     def __init__(self, source: str, file: str, sites: list[SourceSite]) -> None:
-        self.source, self.file, self.sites = source, file, sites
+        self.written, self.file, self.sites = SourceText(source), file, sites
         self.depth = 0
         self.parameters: frozenset[str] = frozenset()
         self.loops: list[int] = []
@@ -198,7 +217,7 @@ class Rewriter(ast.NodeTransformer):
             self._mark(value.orelse)
 
     def _text(self, node: ast.AST) -> str:
-        return " ".join((ast.get_source_segment(self.source, node) or "").split())
+        return self.written.of(node)
 
     def _is_parameter(self, node: ast.AST) -> bool:
         while isinstance(node, ast.Subscript):

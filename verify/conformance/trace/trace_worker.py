@@ -16,6 +16,7 @@ import select
 import signal
 import struct
 import sys
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from verify.conformance.blame.accuracy.accuracy import DeclaredAccuracy, widened
 from verify.conformance.probes.probes import Probe
 from verify.conformance.trace.line_search import find_line
 from verify.conformance.trace.line_words import StageLine, traced_lines
+from verify.conformance.trace.patches.clean_copy import CleanCopy
 from verify.conformance.trace.patches.patch_search import FIRST_NUMBER
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion, questions_of
@@ -46,6 +48,8 @@ MEMORY = 4 << 30
 """Bytes of address space of a copy."""
 COPIES = 6
 """Copies that may be killed before a stage's search is given up."""
+MOST_HUNG = 1
+"""Changes of the source that may make a copy hang so that more of them are tried."""
 KEPT = 2.0
 """Seconds that a stage keeps for each stage after it."""
 INNER = ("lower_level", "activation", "penalty_minimiser")
@@ -87,6 +91,8 @@ class Worker:
                 )
                 return
             self._say_left_out()
+            if threading.active_count() > 1:
+                self.tell("left_out", "threads that it keeps (a copy of the process has none of them)")
             make = maker(self.request.source, self.watch.files)
             wrong: list[str] = []
             for number, stage in enumerate(self.request.judged, 1):
@@ -151,7 +157,7 @@ class Worker:
             if hung is None:
                 return pickle.loads(data) if data else [("no_line", f"{stage}: time was over, or the search ended")]
             left_out.add(hung)
-        return [("no_line", f"{stage}: runs with exchanged values do not end")]
+        return [("no_line", f"{stage}: runs with changed source or exchanged values do not end")]
 
     def _search(
         self, stage: str, questions: Sequence[TracedQuestion], make: Callable[[], Any], until: float,
@@ -171,14 +177,22 @@ class Worker:
 
         try:
             # Where an exchanged value hung, changes of the source had all been tried.
-            is_patched = all(number >= FIRST_NUMBER for number in left_out)
+            hung = [number for number in left_out if number >= FIRST_NUMBER]
+            is_patched = len(hung) == len(left_out) and len(hung) <= MOST_HUNG
+            each = [partial(_asked, question, make, self.watch) for question in questions]
+            clean = CleanCopy(each, self.watch.files) if is_patched else None
             replacement = Replacement(make, self.watch, until, before_run, after_run)
-            result = find_line(replacement, stage, questions, is_patched=is_patched)
+            result = find_line(replacement, stage, questions, copy=clean, is_patched=is_patched)
         except OutOfTimeError:
             return [("no_line", f"{stage}: time was over")]
         if result is None:
             return None
         return told(result)
+
+
+def _asked(question: TracedQuestion, make: Callable[[], Any], watch: ValueWatch) -> Sequence[float]:
+    watch.clock = 0
+    return question.parts(question.run(StageCalls(make()), watch))
 
 
 def _lock(value: Any, seen: set[int]) -> None:

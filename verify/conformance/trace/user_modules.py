@@ -33,7 +33,7 @@ class _Loader(importlib.abc.Loader):
         source = importlib.util.decode_source(data)
         rewritten = Rewriter(source, self.watch.named(self.path), self.watch.sites).visit(tree)
         vars(module)[SEEN] = self.watch
-        exec(compile(ast.fix_missing_locations(rewritten), str(self.path), "exec"), vars(module))
+        exec(compile(ast.fix_missing_locations(rewritten), str(self.path), "exec", dont_inherit=True), vars(module))
 
 
 class Finder(importlib.abc.MetaPathFinder):

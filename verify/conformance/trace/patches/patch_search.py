@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from verify.conformance.trace.patches.running_functions import RunLines, RunningFunction, running_functions
+from verify.conformance.trace.patches.running_functions import Codes, RunLines, RunningFunction, running_functions
 from verify.conformance.trace.patches.source_edits import SourceEdit
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion
@@ -78,6 +78,7 @@ class PatchSearch:
         before_run: Told before every run its number; answers whether to run.
         after_run: Called after each.
         is_right: Whether all that is assigned or returned around a change is right as it is.
+        is_confirmed: Whether all comes out right with changed code, by file, in a program that was asked nothing yet.
     """
 
     make: Callable[[], Any]
@@ -89,14 +90,16 @@ class PatchSearch:
     before_run: Callable[[int], bool]
     after_run: Callable[[], None]
     is_right: Callable[[Patch], bool] = lambda _: False
+    is_confirmed: Callable[[Mapping[str, Codes]], bool] = lambda _: True
 
     def found(self) -> tuple[tuple[Patch, ...], Patch | None]:
         """One change, or two where no single one will do, if there are any; and one of what is right as it is.
 
         The last may make up for a mistake elsewhere.
         """
-        self.number, self.ended = FIRST_NUMBER, 0
-        with _interruptible():
+        self.number, self.ended, self.was_ended = FIRST_NUMBER, 0, False
+        self.changed_first: list[RunningFunction] = []
+        with self._interruptible():
             patches, elsewhere = self._patches()
             doubtful: Patch | None = None
             for patch in self._in_time(patches):
@@ -114,10 +117,12 @@ class PatchSearch:
             partly = {patch: right for patch in self._in_time(likely) if (right := self._some_right(patch))}
             for first in sorted(partly, key=lambda one: (-partly[one], one.edit.cost))[:FIRSTS]:
                 with first.function.changed(first.edit):
+                    self.changed_first = [first.function]
                     left = [question for question in self.wrong if not self._is_right(question)]
                     for second in self._in_time(likely):
                         if second is not first and self._has_right(second, left):
                             return (first, second), None
+                self.changed_first = []
         return (), None
 
     def _in_time(self, patches: Iterable[Patch]) -> Iterator[Patch]:
@@ -159,7 +164,12 @@ class PatchSearch:
     def _has_right(self, patch: Patch, wrong: Sequence[TracedQuestion]) -> bool:
         """Whether a change puts these questions right, beside what is changed now, and none wrong."""
         with suppress(SyntaxError, ValueError), patch.function.changed(patch.edit):
-            return all(map(self._is_right, (*wrong, *self.right, *self.wrong, *self.further)))
+            if not all(map(self._is_right, (*wrong, *self.right, *self.wrong, *self.further))):
+                return False
+            codes: dict[str, Codes] = {}
+            for function in (*self.changed_first, patch.function):
+                codes.setdefault(function.path, {}).update(function.compiled())
+            return self.is_confirmed(codes)
         return False
 
     def _some_right(self, patch: Patch) -> int:
@@ -176,32 +186,31 @@ class PatchSearch:
             return False
         self.watch.clock = 0
         seconds = self.seconds.get(question, RUN_SECONDS)
+        signal.signal(signal.SIGALRM, self._end)  # a program may have set its own
         signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
         try:
             with np.errstate(all="ignore"):
                 return all(one <= 1 for one in question.parts(question.run(StageCalls(self.make()), self.watch)))
         except (MissingCapabilityError, NotImplementedError):
             return question in self.further
-        except _EndedError:
-            self.ended += 1
-            return False
-        except Exception:  # whatever changed source does
+        except (_EndedError, Exception):  # whatever changed source does
             return False
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
+            self.ended += self.was_ended
+            self.was_ended = False
             self.after_run()
 
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """A run that takes too long is ended by an alarm, wherever Python is asked."""
-
-    def ended(_number: int, _frame: FrameType | None) -> None:
+    def _end(self, _number: int, _frame: FrameType | None) -> None:
+        """A run takes too long: it is ended, wherever Python is asked."""
+        self.was_ended = True
         raise _EndedError
 
-    before = signal.signal(signal.SIGALRM, ended)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        before = signal.getsignal(signal.SIGALRM)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)

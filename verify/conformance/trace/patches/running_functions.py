@@ -6,9 +6,10 @@ import ast
 import gc
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import decode_source
 from itertools import chain
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -19,6 +20,7 @@ import numpy as np
 from verify.conformance.trace.patches.expression_edits import expression_edits
 from verify.conformance.trace.patches.source_edits import Function, SourceEdit, Written, attributes_of
 from verify.conformance.trace.patches.statement_edits import statement_edits
+from verify.conformance.trace.source_sites import SourceText
 
 
 @dataclass
@@ -78,6 +80,11 @@ def _is_numeric(kind: Any) -> bool:
     return bool(kind == "number" or (isinstance(kind, tuple) and kind[0] == "f"))
 
 
+CodeKey = tuple[str, int]
+Codes = dict[CodeKey, CodeType]
+"""Code by qualified name and first line: several functions may have one name."""
+
+
 @dataclass(frozen=True)
 class RunningFunction:
     """A function of the user's: its tree, what encloses it, and the objects that run it."""
@@ -87,7 +94,7 @@ class RunningFunction:
     node: Function
     within: tuple[ast.ClassDef, ...]
     is_postponed: bool
-    objects: dict[str, list[FunctionType]]
+    objects: dict[CodeKey, list[FunctionType]]
     written: Written
 
     def edits(self, lines: set[int]) -> Iterator[SourceEdit]:
@@ -104,21 +111,11 @@ class RunningFunction:
     @contextmanager
     def changed(self, edit: SourceEdit) -> Iterator[None]:
         """All its objects run the changed source while it lasts. Raises where that is no source."""
-        with edit.made():
-            codes = self._compiled()
-            swapped: list[tuple[FunctionType, CodeType]] = []
-            for name, code in codes.items():
-                for running in self.objects.get(name, ()):
-                    if running.__code__.co_freevars == code.co_freevars:
-                        swapped.append((running, running.__code__))
-                        running.__code__ = code
-            try:
-                yield
-            finally:
-                for running, before in swapped:
-                    running.__code__ = before
+        with edit.made(), swapped(self.objects, self.compiled()):
+            yield
 
-    def _compiled(self) -> dict[str, CodeType]:
+    def compiled(self) -> Codes:
+        """The code of it and of what is defined in it, as its tree is now; of two on one line none."""
         decorators, self.node.decorator_list = self.node.decorator_list, []
         body: list[ast.stmt] = [self.node]
         for around in reversed(self.within):
@@ -127,10 +124,46 @@ class RunningFunction:
             body.insert(0, ast.ImportFrom("__future__", [ast.alias("annotations")], 0))
         try:
             tree = ast.fix_missing_locations(ast.Module(body, []))
-            whole = compile(tree, self.path, "exec")
+            whole = compile(tree, self.path, "exec", dont_inherit=True)
         finally:
             self.node.decorator_list = decorators
-        return {code.co_qualname: code for code in _within(whole) if code.co_qualname.startswith(self.name)}
+        codes: dict[CodeKey, list[CodeType]] = {}
+        for code in _within(whole):
+            if code.co_qualname == self.name and decorators:
+                codes.setdefault((self.name, min(one.lineno for one in decorators)), []).append(code)
+            elif code.co_qualname == self.name or code.co_qualname.startswith(f"{self.name}."):
+                codes.setdefault(key_of(code), []).append(code)
+        return {key: several[0] for key, several in codes.items() if len(several) == 1}
+
+
+def key_of(code: CodeType) -> CodeKey:
+    """What tells a function's code from others of its file."""
+    return code.co_qualname, code.co_firstlineno
+
+
+def functions_in(files: Collection[str]) -> dict[str, dict[CodeKey, list[FunctionType]]]:
+    """The functions that there are of these files, each with its objects."""
+    objects: dict[str, dict[CodeKey, list[FunctionType]]] = {}
+    for one in gc.get_objects():
+        if isinstance(one, FunctionType) and one.__code__.co_filename in files:
+            objects.setdefault(one.__code__.co_filename, {}).setdefault(key_of(one.__code__), []).append(one)
+    return objects
+
+
+@contextmanager
+def swapped(objects: Mapping[CodeKey, Sequence[FunctionType]], codes: Codes) -> Iterator[None]:
+    """Functions run other code while it lasts."""
+    before: list[tuple[FunctionType, CodeType]] = []
+    for key, code in codes.items():
+        for running in objects.get(key, ()):
+            if running.__code__.co_freevars == code.co_freevars:
+                before.append((running, running.__code__))
+                running.__code__ = code
+    try:
+        yield
+    finally:
+        for running, code in before:
+            running.__code__ = code
 
 
 def _within(code: CodeType) -> Iterator[CodeType]:
@@ -142,14 +175,11 @@ def _within(code: CodeType) -> Iterator[CodeType]:
 
 def running_functions(files: set[str], ran: RunLines) -> list[RunningFunction]:
     """The functions of these files of which a line ran, with the objects that there are of each."""
-    objects: dict[str, dict[str, list[FunctionType]]] = {}
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename in files:
-            objects.setdefault(one.__code__.co_filename, {}).setdefault(one.__code__.co_qualname, []).append(one)
+    objects = functions_in(files)
     functions: list[RunningFunction] = []
     for path in sorted(files & ran.lines.keys()):
-        source = Path(path).read_bytes().decode("utf-8", errors="replace")
-        tree = ast.parse(source)
+        data = Path(path).read_bytes()
+        tree, source = ast.parse(data), SourceText(decode_source(data))
         attributes = attributes_of(tree)
         is_postponed = any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in tree.body)
         for within, node in _functions(tree, ()):
@@ -165,14 +195,23 @@ def running_functions(files: set[str], ran: RunLines) -> list[RunningFunction]:
 def _functions(
     tree: ast.Module | ast.ClassDef, within: tuple[ast.ClassDef, ...]
 ) -> Iterator[tuple[tuple[ast.ClassDef, ...], Function]]:
-    for node in tree.body:
+    for node in _statements(tree.body):
         if isinstance(node, ast.FunctionDef):
             yield within, node
         elif isinstance(node, ast.ClassDef):
             yield from _functions(node, (*within, node))
 
 
-def _written(source: str, ran: RunLines, function: tuple[str, str], attributes: dict[str, list[str]]) -> Written:
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and those within conditions and the like."""
+    for node in body:
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            yield from _statements(one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
+            yield from _statements(one for handler in getattr(node, "handlers", ()) for one in handler.body)
+
+
+def _written(source: SourceText, ran: RunLines, function: tuple[str, str], attributes: dict[str, list[str]]) -> Written:
     held: dict[str, set[Any]] = {}
     path, name = function
     for (file, one), kinds in ran.held.items():

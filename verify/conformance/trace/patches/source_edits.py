@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from spec.blocks.quadratic import QuadraticArrays
+from verify.conformance.trace.source_sites import SourceText
 from verify.subjects.protocol import GIVEN
 
 Function = ast.FunctionDef
@@ -127,7 +128,7 @@ class Written:
         attributes: By an object as written, what is read of it.
     """
 
-    source: str
+    source: SourceText
     names: Sequence[str]
     numeric: Sequence[str]
     alike: Callable[[str], Sequence[str]]
@@ -135,7 +136,7 @@ class Written:
 
     def text(self, node: ast.AST) -> str:
         """A node as written, on one line."""
-        return " ".join((ast.get_source_segment(self.source, node) or ast.unparse(node)).split())
+        return self.source.of(node) or ast.unparse(node)
 
 
 def attributes_of(tree: ast.AST) -> dict[str, list[str]]:

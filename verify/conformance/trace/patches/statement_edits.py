@@ -31,8 +31,7 @@ def _of_statements(function: Function, body: list[ast.stmt], written: Written) -
     """Statements left out, exchanged with the next, or moved into a loop or condition and out of it."""
 
     def shown(node: ast.stmt, instead: str | ast.stmt) -> tuple[str, str]:
-        text = written.text(node).split(": ")[0] + ":" if isinstance(node, (ast.If, *LOOPS)) else written.text(node)
-        return text, instead if isinstance(instead, str) else f"`{ast.unparse(instead)}`"
+        return _header(node) or written.text(node), instead if isinstance(instead, str) else f"`{ast.unparse(instead)}`"
 
     def edit(node: ast.stmt, instead: str | ast.stmt, cost: float, *writes: Write) -> SourceEdit:
         return source_edit(function, node.lineno, partial(shown, node, instead), cost, *writes)
@@ -47,7 +46,8 @@ def _of_statements(function: Function, body: list[ast.stmt], written: Written) -
         if isinstance(node, ast.Return | ast.Pass | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
             continue
         leaves = isinstance(node, ast.If) and isinstance(node.body[-1], JUMPS) and not node.orelse
-        yield edit(node, "left out", 1.1 if leaves else 1.5, (body, i, ast.Pass()))
+        out = "left out, with its other branches" if isinstance(node, ast.If) and node.orelse else "left out"
+        yield edit(node, out, 1.1 if leaves else 1.5, (body, i, ast.Pass()))
         if isinstance(node, ast.If):
             yield edit(node, "done always", 1.3, (body, "", [*rest, *node.body, *after]))
         if isinstance(node, ast.AugAssign):
@@ -56,9 +56,20 @@ def _of_statements(function: Function, body: list[ast.stmt], written: Written) -
             added = ast.AugAssign(deepcopy(target), ast.Add(), node.value)
             yield edit(node, added, 1.4, (body, i, added))
         if after and not isinstance(after[0], JUMPS):
-            yield edit(node, f"after line {after[0].lineno}", 1.15, (body, "", [*rest, after[0], node, *after[1:]]))
+            header, last = _header(after[0]), after[0].end_lineno
+            where = f"after all of `{header}`" if header else f"after line {last}"
+            yield edit(node, where, 1.15, (body, "", [*rest, after[0], node, *after[1:]]))
         if isinstance(node, LOOPS):
             yield from _of_loop(edit, body, i, node)
+
+
+def _header(node: ast.stmt) -> str:
+    """The first line of what has statements within; empty of anything else."""
+    if isinstance(node, ast.If | ast.While):
+        return f"{'if' if isinstance(node, ast.If) else 'while'} {ast.unparse(node.test)}:"
+    if isinstance(node, ast.For):
+        return f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}:"
+    return ""
 
 
 def _of_increment(

@@ -96,3 +96,47 @@ def count(v):
     answer = RIGHT.replace("a.g_xy @ w", "count(a.g_xy @ w)").replace("call.alpha**4", "call.alpha**3")
     (line,) = search(written(folder, "patched_while", before=before, answer=answer), STAGE, 0.0).lines
     assert line.quantity == "`call.alpha ** 4`"
+
+
+KEPT_GLOBALLY = """
+kept = None
+def square(alpha):
+    global kept
+    if kept is None:
+        kept = alpha**2
+    return kept
+"""
+KEPT_AS_DEFAULT = """
+def square(alpha, *, kept={}):
+    if 'a' not in kept:
+        kept['a'] = alpha**2
+    return kept['a']
+"""
+
+
+@pytest.mark.parametrize(("name", "before"), [("patched_global", KEPT_GLOBALLY), ("patched_default", KEPT_AS_DEFAULT)])
+def test_what_other_runs_left_behind_makes_no_change_right(folder: Path, name: str, before: str) -> None:
+    answer = RIGHT.replace("call.alpha**2", "square(call.alpha)")
+    (line,) = search(written(folder, name, before=before, answer=answer), STAGE, 0.0).lines
+    assert line.quantity == "done always"
+    assert line.line == line_of(folder, name, "    if ")
+
+
+def test_of_two_functions_of_one_name_the_wrong_one_is_changed(folder: Path) -> None:
+    before = (
+        "HANDLERS = []\n@HANDLERS.append\ndef _(v, alpha):\n    return v / alpha**2\n"
+        "@HANDLERS.append\ndef _(v, alpha):\n    return v / alpha**3\n"
+    )
+    answer = RIGHT.replace("a.g_xy @ w / call.alpha**2", "HANDLERS[0](a.g_xy @ w, call.alpha)")
+    answer = answer.replace("a.A.T @ (call.rho * h) / call.alpha**4", "HANDLERS[1](a.A.T @ (call.rho * h), call.alpha)")
+    (line,) = search(written(folder, "patched_names", before=before, answer=answer), STAGE, 0.0).lines
+    assert line.line == line_of(folder, "patched_names", "alpha**3")
+    assert line.quantity == "`v / alpha ** 4`"
+
+
+def test_a_source_with_a_mark_of_its_encoding_is_changed_too(folder: Path) -> None:
+    source = written(folder, "patched_mark", answer=RIGHT.replace("call.alpha**2", "call.alpha**3"))
+    file = folder / "patched_mark.py"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    (line,) = search(source, STAGE, 0.0).lines
+    assert "call.alpha ** 2" in line.quantity

@@ -10,6 +10,7 @@ import pytest
 from verify.conformance.trace.patches.expression_edits import expression_edits
 from verify.conformance.trace.patches.source_edits import Function, SourceEdit, Written, attributes_of
 from verify.conformance.trace.patches.statement_edits import statement_edits
+from verify.conformance.trace.source_sites import SourceText
 
 SOURCE = """
 def f(a, x, w, rho, D, cache):
@@ -33,7 +34,7 @@ def function_of(source: str) -> tuple[Function, Written]:
     (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
     alike = {"x": ["w", "rho"], "w": ["x", "rho"], "rho": ["x", "w"]}
     names = ["x", "w", "rho", "D"]
-    return function, Written(source, names, names, lambda name: alike.get(name, []), attributes_of(tree))
+    return function, Written(SourceText(source), names, names, lambda name: alike.get(name, []), attributes_of(tree))
 
 
 def edits(source: str) -> Sequence[SourceEdit]:
