@@ -76,7 +76,9 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
     # Widths that a call makes itself, and what it does with its own stages, are known of the repaired text.
     is_whole = isinstance(known.get("hypergradient"), CallWithAlpha)
     inside = explain_calls(stages, seen, known) if reading_asked() == REPAIRED and not is_whole else None
-    if inside is not None:
+    # That nothing explains the stage is said once.
+    known_stages = {blame.stage for blame in blames}
+    if inside is not None and (inside.explanations or inside.described or inside.stage not in known_stages):
         # An oracle call that is explained as a whole has its line 6 in it.
         whole = inside.stage == "hypergradient" and bool(inside.explanations)
         blames = [*(blame for blame in blames if not (whole and blame.stage == "hypergradient")), inside]

@@ -19,7 +19,7 @@ from verify.conformance.blame.questions import chain_question, width_questions
 from verify.conformance.blame.sums.sum_blame import Asker
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.comparison.stage_comparison import look
-from verify.conformance.probes.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH
+from verify.conformance.probes.probes import FROM_PAIR, FROM_RHO, FROM_SCRATCH, vector_probes
 from verify.method.lines import FORMULAS
 from verify.method.plain_subject import PlainMethod
 from verify.subjects import ReferenceSubject
@@ -84,7 +84,7 @@ def test_one_line_inside(name: str) -> None:
 
 def test_two_lines_inside_are_both_told_and_ranked() -> None:
     stages = StageCalls(PlainCall(line=kept_multipliers, solve=half_multipliers))
-    blames = explain(stages, look(stages, only=("hypergradient",)))
+    blames = explain(stages, look(stages, only=("hypergradient",), extra=vector_probes()))
     assert [blame.stage for blame in blames] == ["hypergradient", "penalty_minimiser"]
     assert blames[0].explanations[0].sentence == "line 6 = the right one + α₁·Aᵀλ̃"
     assert blames[0].effect is not None
@@ -167,3 +167,10 @@ def test_weights_of_nothing_known_are_not_named() -> None:
 def test_where_a_call_makes_the_right_y_no_edit_of_its_solve_is_looked_for() -> None:
     # Every edit that changes nothing there explains it: to tell those apart took a quarter of an hour.
     assert list(_by_the_y(Asker(StageCalls(ReferenceSubject())), None)) == []
+
+
+def test_that_nothing_explains_a_call_is_said_once() -> None:
+    """Rows after the first one without weight are left out: of line 6 alone one published vector shows it."""
+    stages = StageCalls(PlainCall(line=lambda c: line_6(c.but(rho=c.rho * np.cumprod(c.rho > 0)))))
+    blames = explain(stages, look(stages, only=("hypergradient",), extra=vector_probes()))
+    assert [blame.stage for blame in blames] == ["hypergradient"]
