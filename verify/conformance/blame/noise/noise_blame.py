@@ -101,7 +101,6 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
     )
     if taken is not None:
         yield taken
-        return
     still = any(one.variance == 0 for one in f)
     shared = [] if still else _of_draws(stages)
     yield from shared
@@ -112,7 +111,7 @@ def _explained(stages: StageCalls) -> Iterator[Blame]:
         tuple[Source, Callable[[Sequence[DrawnSpot]], Sequence[NoiseLaw]], Sequence[DrawnSpot], Sequence[Spot]], ...
     ]
     searches = (("f", of_f, f, (*HELD_OUT_F, *COUNTED_F)), ("g", of_g, g, (*HELD_OUT_G, *COUNTED_G)))
-    for source, search, drawn, spots in searches:
+    for source, search, drawn, spots in searches if taken is None else ():
         if still and source == "f" and means is not None:
             # One draw shared by all would look the same.
             continue
