@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -14,7 +13,8 @@ from verify.conformance.trace.joint_search import JointSearch
 from verify.conformance.trace.line_words import StageLine
 from verify.conformance.trace.named_values import SUM
 from verify.conformance.trace.patches.clean_copy import CleanCopy
-from verify.conformance.trace.patches.patch_search import Patch, PatchSearch
+from verify.conformance.trace.patches.patch_search import Confirms, Patch, PatchSearch
+from verify.conformance.trace.patches.running_functions import Codes
 from verify.conformance.trace.place_search import PlaceSearch
 from verify.conformance.trace.quantity_fits import Fit, is_same
 from verify.conformance.trace.suspects import Suspect, fit_of, suspects
@@ -22,6 +22,7 @@ from verify.conformance.trace.traced_questions.traced_calls import TracedQuestio
 from verify.conformance.trace.value_replacement import FEWEST, OutOfTimeError, RepairingPlace, Replacement
 from verify.conformance.trace.wrong_turns import where_of
 from verify.subjects import MissingCapabilityError
+from verify.subjects.faults import described
 
 Questions = Sequence[TracedQuestion]
 MOST_CHANGES = 6
@@ -71,21 +72,28 @@ def find_line(
         return here
     if len(wrong) < FEWEST:
         here = StageLine(stage, len(every.wrong), len(every.wrong) + len(every.right))
-    patches, doubtful = _patched(replacement, every, copy) if is_patched else ((), None)
-    if patches:
-        return replace(here, patches=patches, where=where_of(wrong, right))
-    told = (doubtful,) if doubtful is not None else ()
+    if is_patched:
+        numbers = {question: k for k, question in enumerate(questions)}
+
+        def is_confirmed(codes: Mapping[str, Codes], which: Questions) -> bool:
+            return copy is None or copy.is_right(codes, [numbers[question] for question in which])
+
+        here, patches, doubtful = _patched(replacement, every, here, is_confirmed)
+        if patches:
+            return replace(here, patches=patches, where=where_of(wrong, right))
+        # What is told where nothing else is found.
+        otherwise = replace(here, patches=doubtful, is_doubtful=bool(doubtful), where=where_of(wrong, right))
+    else:
+        doubtful, otherwise = (), here
     if len(wrong) < FEWEST:
-        return replace(here, patches=told)
+        return otherwise
     search = _PlacesSearch(replacement, wrong, right, [q for q in further if q.kind == kind])
     try:
-        places = search.places() if doubtful is None else search.single()
+        places = search.single() if doubtful else search.places()
     except OutOfTimeError:
-        return replace(here, patches=told, late=not told)
+        return replace(otherwise, late=not doubtful)
     where = where_of(wrong, right)
-    if not places:
-        return replace(here, patches=told, where=where)
-    return replace(here, places=tuple(replace(one, where=where + one.where) for one in places))
+    return replace(here, places=tuple(replace(one, where=where + one.where) for one in places)) if places else otherwise
 
 
 @dataclass(frozen=True)
@@ -97,7 +105,9 @@ class _Asked:
     further: Questions
 
 
-def _patched(replacement: Replacement, every: _Asked, copy: CleanCopy | None) -> tuple[tuple[Patch, ...], Patch | None]:
+def _patched(
+    replacement: Replacement, every: _Asked, here: StageLine, is_confirmed: Confirms
+) -> tuple[StageLine, tuple[Patch, ...], tuple[Patch, ...]]:
     """Changes of the source that put all questions right, and one that does though it is of something right."""
     sites = replacement.watch.sites
 
@@ -110,13 +120,15 @@ def _patched(replacement: Replacement, every: _Asked, copy: CleanCopy | None) ->
         ]  # fmt: skip
         return any(one.kind <= SUM for _, seen in around for one in traced.table.names_of(seen))
 
-    is_confirmed = {} if copy is None else {"is_confirmed": copy.is_right}
-    with replacement.hurried(PATCHED), suppress(Exception):  # of a source that is unlike others values may tell more
-        return PatchSearch(
-            replacement.make, replacement.watch, every.wrong, every.right, every.further, replacement.until,
-            replacement.before_run, replacement.after_run, is_right, **is_confirmed,
-        ).found()  # fmt: skip
-    return (), None
+    try:
+        with replacement.hurried(PATCHED):
+            patches, doubtful = PatchSearch(
+                replacement.make, replacement.watch, every.wrong, every.right, every.further, replacement.until,
+                replacement.before_run, replacement.after_run, is_right, is_confirmed,
+            ).found()  # fmt: skip
+    except Exception as error:  # of a source that is unlike others values may tell more
+        return replace(here, failed=described(error)), (), ()
+    return here, patches, () if doubtful is None else (doubtful,)
 
 
 def _asked(

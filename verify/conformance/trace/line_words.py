@@ -31,6 +31,8 @@ class StageLine:
         total: All of that kind.
         places: Where all are put right: one; two, for two mistakes; none.
         patches: Changes of the source that put all right, instead of places: one, or two that do together.
+        is_doubtful: Whether the change is of something that is right as it is.
+        failed: Why changes of the source could not be tried; empty where they were.
         where: On what questions alone it is wrong, where one condition says so.
         late: Whether time ran out.
     """
@@ -40,6 +42,8 @@ class StageLine:
     total: int
     places: tuple[RepairingPlace, ...] = ()
     patches: tuple[Patch, ...] = ()
+    is_doubtful: bool = False
+    failed: str = ""
     where: str = ""
     late: bool = False
 
@@ -57,7 +61,7 @@ def _changed(result: StageLine) -> Iterator[TracedLine]:
             "stage": result.stage, "file": patch.file, "line": patch.edit.line, "text": _short(patch.edit.text),
             "quantity": _short(patch.edit.instead), "wrong": result.wrong, "asked": result.total,
             "beside": "".join(beside),
-            "where": result.where,
+            "where": result.where, "is_doubtful": result.is_doubtful,
         }  # fmt: skip
         yield TracedLine.model_validate(content)
 

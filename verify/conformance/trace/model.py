@@ -30,6 +30,7 @@ class TracedLine(FrozenData):
         unknown: A name read in it whose value is no known quantity: that may be wrong before.
         is_loop: Whether the line is that of a loop which ends before it has reached the quantity.
         beside: The place of a second mistake: only with both put right are all questions right.
+        is_doubtful: Whether what is made there is right as it is, so that a change may make up for another mistake.
     """
 
     stage: TracedStage
@@ -44,6 +45,7 @@ class TracedLine(FrozenData):
     unknown: str = ""
     is_loop: bool = False
     beside: str = ""
+    is_doubtful: bool = False
 
     @property
     def place(self) -> str:
@@ -63,6 +65,8 @@ class TracedLine(FrozenData):
         if self.is_loop:
             return f"the loop here ends before it reaches {self.quantity} ({questions.replace('this', 'its start')})"
         may = f"; {self.unknown}, read there, is no quantity known here and may be wrong before" if self.unknown else ""
+        if self.is_doubtful:
+            may += "; all that is made there is right as it is, so that this may make up for a mistake elsewhere"
         return f"should be {self.quantity}{self.instead} ({questions}{may})"
 
     def is_named_in(self, text: str) -> bool:

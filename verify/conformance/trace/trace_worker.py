@@ -35,7 +35,7 @@ from verify.conformance.trace.patches.patch_search import FIRST_NUMBER
 from verify.conformance.trace.seen_values import ValueWatch
 from verify.conformance.trace.traced_questions.traced_calls import TracedQuestion, questions_of
 from verify.conformance.trace.traced_questions.traced_runs import loop_questions
-from verify.conformance.trace.user_modules import calls_exec, kept_by_modules, not_rewritten, restored, rewriting
+from verify.conformance.trace.user_modules import Kept, calls_exec, kept_by_modules, not_rewritten, restored, rewriting
 from verify.conformance.trace.value_replacement import OutOfTimeError, Replacement
 from verify.subjects.faults import described
 from verify.subjects.loading import load_subject
@@ -179,7 +179,7 @@ class Worker:
             # Where an exchanged value hung, changes of the source had all been tried.
             hung = [number for number in left_out if number >= FIRST_NUMBER]
             is_patched = len(hung) == len(left_out) and len(hung) <= MOST_HUNG
-            each = [partial(_asked, question, make, self.watch) for question in questions]
+            each = [partial(_answered, question, make, self.watch) for question in questions]
             clean = CleanCopy(each, self.watch.files) if is_patched else None
             replacement = Replacement(make, self.watch, until, before_run, after_run)
             result = find_line(replacement, stage, questions, copy=clean, is_patched=is_patched)
@@ -190,7 +190,7 @@ class Worker:
         return told(result)
 
 
-def _asked(question: TracedQuestion, make: Callable[[], Any], watch: ValueWatch) -> Sequence[float]:
+def _answered(question: TracedQuestion, make: Callable[[], Any], watch: ValueWatch) -> Sequence[float]:
     watch.clock = 0
     return question.parts(question.run(StageCalls(make()), watch))
 
@@ -224,6 +224,7 @@ def told(result: StageLine) -> list[tuple[str, Any]]:
         why = f"{result.wrong} of {result.total} questions is wrong, too few to test a line on"
     else:
         why = f"no single expression puts all {result.wrong} wrong questions right"
+    why += f"; changes of the source could not be tried ({result.failed})" if result.failed else ""
     return [("no_line", f"{result.stage}: {why}")]
 
 
@@ -234,18 +235,18 @@ def maker(source: str, files: Collection[str] = ()) -> Callable[[], Any]:
     for part in attribute.split("."):
         named = getattr(named, part)
     living = kept_by_modules(files)
-    is_copied = not isinstance(named, type)
-    if is_copied:
-        try:
-            copy.deepcopy(named)
-        except Exception:  # an object that cannot be copied is asked as it is
-            return lambda: named
+    if isinstance(named, type):
+        return partial(_as_new, living, named)
+    try:
+        copy.deepcopy(named)
+    except Exception:  # an object that cannot be copied is asked as it is
+        return partial(_as_new, living, lambda: named)
+    return partial(_as_new, living, lambda: copy.deepcopy(named))
 
-    def make() -> Any:
-        restored(living)
-        return copy.deepcopy(named) if is_copied else named()
 
-    return make
+def _as_new(living: Kept, make: Callable[[], Any]) -> Any:
+    restored(living)
+    return make()
 
 
 def _search_and_leave(says: int, search: Callable[[], Any]) -> None:

@@ -119,3 +119,9 @@ def test_a_line_whose_quantity_none_or_several_name_stands_once_after_the_last()
         assert [text for text in str(FOUND.model_copy(update=update)).splitlines() if line.place in text] == [
             f"  {line}; which of what is said of optimise it makes is not known"
         ]
+
+
+def test_a_change_of_what_is_right_says_that_it_may_make_up_for_a_mistake() -> None:
+    line = TracedLine(stage="hypergradient", file="a.py", line=3, text="h", quantity="`-h`", wrong=2, asked=3)
+    assert "elsewhere" not in line.sentence
+    assert "may make up for a mistake elsewhere" in line.model_copy(update={"is_doubtful": True}).sentence

@@ -40,6 +40,10 @@ MOST_RUN = 12
 """Wrong and right questions whose lines are watched as they run."""
 
 
+Confirms = Callable[[Mapping[str, Codes], Sequence[TracedQuestion]], bool]
+"""Whether questions come out right with changed code, by file, in a program that was asked nothing yet."""
+
+
 class _EndedError(BaseException):
     """A run took too long."""
 
@@ -90,7 +94,7 @@ class PatchSearch:
     before_run: Callable[[int], bool]
     after_run: Callable[[], None]
     is_right: Callable[[Patch], bool] = lambda _: False
-    is_confirmed: Callable[[Mapping[str, Codes]], bool] = lambda _: True
+    is_confirmed: Confirms = lambda _codes, _questions: True
 
     def found(self) -> tuple[tuple[Patch, ...], Patch | None]:
         """One change, or two where no single one will do, if there are any; and one of what is right as it is.
@@ -100,6 +104,8 @@ class PatchSearch:
         self.number, self.ended, self.was_ended = FIRST_NUMBER, 0, False
         self.changed_first: list[RunningFunction] = []
         with self._interruptible():
+            # What the program refuses as it is says nothing of a change.
+            self.further = [question for question in self.further if not self._is_refused(question)]
             patches, elsewhere = self._patches()
             doubtful: Patch | None = None
             for patch in self._in_time(patches):
@@ -116,14 +122,21 @@ class PatchSearch:
             likely = [patch for patch in patches + elsewhere if patch.edit.cost < LACKING]
             partly = {patch: right for patch in self._in_time(likely) if (right := self._some_right(patch))}
             for first in sorted(partly, key=lambda one: (-partly[one], one.edit.cost))[:FIRSTS]:
-                with first.function.changed(first.edit):
-                    self.changed_first = [first.function]
-                    left = [question for question in self.wrong if not self._is_right(question)]
-                    for second in self._in_time(likely):
-                        if second is not first and self._has_right(second, left):
-                            return (first, second), None
-                self.changed_first = []
+                second = self._beside(first, likely)
+                if second is not None and not self._has_right(second, self.wrong):
+                    return (first, second), None
         return (), None
+
+    def _beside(self, first: Patch, patches: Sequence[Patch]) -> Patch | None:
+        """A change that puts right what another one leaves, while that is made."""
+        with first.function.changed(first.edit):
+            self.changed_first = [first.function]
+            try:
+                left = [question for question in self.wrong if not self._is_right(question)]
+                each = (one for one in self._in_time(patches) if one is not first and self._has_right(one, left))
+                return next(each, None)
+            finally:
+                self.changed_first = []
 
     def _in_time(self, patches: Iterable[Patch]) -> Iterator[Patch]:
         for patch in patches:
@@ -164,12 +177,14 @@ class PatchSearch:
     def _has_right(self, patch: Patch, wrong: Sequence[TracedQuestion]) -> bool:
         """Whether a change puts these questions right, beside what is changed now, and none wrong."""
         with suppress(SyntaxError, ValueError), patch.function.changed(patch.edit):
-            if not all(map(self._is_right, (*wrong, *self.right, *self.wrong, *self.further))):
+            # Those that are likeliest to be wrong still first, each once.
+            every = [*dict.fromkeys((*wrong, *self.right, *self.wrong, *self.further))]
+            if not all(map(self._is_right, every)):
                 return False
             codes: dict[str, Codes] = {}
             for function in (*self.changed_first, patch.function):
                 codes.setdefault(function.path, {}).update(function.compiled())
-            return self.is_confirmed(codes)
+            return self.is_confirmed(codes, every)
         return False
 
     def _some_right(self, patch: Patch) -> int:
@@ -181,7 +196,7 @@ class PatchSearch:
         return 0
 
     def _is_right(self, question: TracedQuestion) -> bool:
-        """Whether a question comes out right as the source is now; one that is refused is."""
+        """Whether a question comes out right as the source is now; one that is refused is not."""
         if not self.before_run(self.number):
             return False
         self.watch.clock = 0
@@ -191,8 +206,6 @@ class PatchSearch:
         try:
             with np.errstate(all="ignore"):
                 return all(one <= 1 for one in question.parts(question.run(StageCalls(self.make()), self.watch)))
-        except (MissingCapabilityError, NotImplementedError):
-            return question in self.further
         except (_EndedError, Exception):  # whatever changed source does
             return False
         finally:
@@ -200,6 +213,16 @@ class PatchSearch:
             self.ended += self.was_ended
             self.was_ended = False
             self.after_run()
+
+    def _is_refused(self, question: TracedQuestion) -> bool:
+        self.watch.clock = 0
+        try:
+            question.run(StageCalls(self.make()), self.watch)
+        except (MissingCapabilityError, NotImplementedError):
+            return True
+        except Exception:  # wrong it may be
+            return False
+        return False
 
     def _end(self, _number: int, _frame: FrameType | None) -> None:
         """A run takes too long: it is ended, wherever Python is asked."""
