@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from benchmarks.traced.measuring_lines import HERE
 from tests.verify.conformance.trace.traced_subjects import RIGHT, TEN_LINES, WRONG, line_of, written
 from verify.conformance.trace.tracing import search
 
 PROGRAMS = HERE / "programs"
 STAGE = {"hypergradient": ()}
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_the_line_is_named_with_what_should_stand_there(folder: Path) -> None:

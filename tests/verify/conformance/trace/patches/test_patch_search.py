@@ -24,13 +24,6 @@ def rows(a, rho, h):
 BY_ROWS = RIGHT.replace("a.A.T @ (call.rho * h)", "np.array(rows(a, call.rho, h))")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "instead"),
     [
