@@ -32,7 +32,7 @@ from verify.campaign.summary import is_unanswered
 from verify.campaign.worker_choice import workers_of
 from verify.campaign.workers import AnyExecutor, Crew, run_here
 from verify.checks.measuring.case import ProfileName, checks, find_profile
-from verify.cli.runs.stage_causes import letter_of_stages, require_seconds
+from verify.cli.runs.stage_causes import letter_of_stages, require_causes
 from verify.report.model import Result
 from verify.subjects import name_of, require_stages
 from verify.subjects.faults import described
@@ -59,6 +59,8 @@ class _Source:
     name: str
     time_limit: float | None = None
     executor: AnyExecutor | None = None
+    trace: bool = False
+    """Whether lines are looked for then."""
     causes: float = 0.0
     """Seconds for which causes are looked for, once, after the first test that fails."""
     letter: Letter | None = None
@@ -91,10 +93,11 @@ class _Source:
             factory_of(executor)
         self.executor = executor
 
-    def looks_for_causes(self, seconds: float) -> None:
+    def looks_for_causes(self, seconds: float, *, trace: bool) -> None:
         """Take a time for causes; a subject that an executor's workers load need not be here."""
-        require_seconds(seconds, "causes")
-        self.causes = 0.0 if self.executor is not None else seconds
+        traced = (self.given if isinstance(self.given, str) else type(self.given).__name__) if trace else None
+        require_causes(seconds, "", traced=traced, but="an executor" if self.executor is not None else "")
+        self.causes, self.trace = 0.0 if self.executor is not None else seconds, trace
 
     def told_causes(self, seed: int) -> list[str]:
         """What its stages compute where they are off, a line each; looked for at the first call."""
@@ -107,7 +110,7 @@ class _Source:
             except BaseException as error:  # whatever a stranger's constructor does the second time
                 self.why_not = described(error)
             else:
-                self.letter = letter_of_stages(subject, seed, seconds, self.time_limit)
+                self.letter = letter_of_stages(subject, seed, seconds, self.time_limit, trace=self.trace)
         if self.why_not:
             return [f"causes were not looked for: making it once more ended in {self.why_not}"]
         return [] if self.letter is None else [f"cause: {line}" for line in self.letter.causes()]
@@ -239,6 +242,7 @@ def parametrize_with_claims(
     time_limit: float | None = None,
     executor: AnyExecutor | None = None,
     causes: float = CAUSES,
+    trace: bool = False,
 ) -> Callable[[Test], Test]:
     """Run a test once for each claim and step, as ``claim``.
 
@@ -263,6 +267,8 @@ def parametrize_with_claims(
         executor: Where a subject given by name is judged, as :func:`verify.run` takes it.
         causes: Seconds, >= 0, for which the first test that fails looks for what is off in the subject's stages, as
             ``f2csa conform`` does; each that fails says it. 0 for not at all; no executor's subject is asked.
+        trace: Whether it then looks for the line of source that makes a stage wrong, as ``f2csa conform --trace`` does,
+            for another 20 s at most; of a Python subject given by name.
 
     Raises:
         pytest.Collector.CollectError: If a name or an expected failure is unknown, in one line.
@@ -272,7 +278,7 @@ def parametrize_with_claims(
     try:
         source.limited(time_limit)
         source.judged_by(executor)
-        source.looks_for_causes(causes)
+        source.looks_for_causes(causes, trace=trace)
         tests = _tests(_planned(wanted, profile, source.name, seed), source, per_instance)
         entries = listed(ExpectedFailure, expected_failed or {}, "expected_failed")
     except InvalidInputError as error:

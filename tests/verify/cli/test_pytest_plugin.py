@@ -146,6 +146,17 @@ def test_what_is_off_in_the_stages_is_looked_for_once_and_told_by_each_that_fail
     assert out.count("f2csa: looking for what is off in each stage, for 120 s at most") == 1
 
 
+def test_the_line_that_makes_a_stage_wrong_is_told_where_it_is_asked_for(project: Project) -> None:
+    kept = SOLVER.replace("return ReferenceSubject().hypergradient(problem, x, replace(call, reading=reading), rng)",
+                          "answer = ReferenceSubject().hypergradient(problem, x, call, rng)\n        return -answer")  # fmt: skip
+    project.pytester.makepyfile(my_signs=kept)
+    text = decorated('"my_signs:Wrong"', claims=["bias-bound/T3"], instances=("toy1",), causes=60, trace=True)
+    counts, out = project.run(text, apart=True)
+    assert counts == {"failed": 1}
+    line = kept.splitlines().index("        return -answer")
+    assert f"cause: hypergradient, my_signs.py:{line}: `return -answer` should be `return answer` (wrong on " in out
+
+
 def test_a_subject_that_can_be_made_once_only_is_said_where_causes_were_to_be_looked_for(project: Project) -> None:
     once = "\n".join(["class Once(Wrong):", "    def __init__(self):", "        if vars(Once).get('is_made'):",
                       "            raise RuntimeError('one licence')", "        Once.is_made = True"])  # fmt: skip
@@ -268,6 +279,7 @@ def test_expected_failures(project: Project) -> None:
         ({"readings": ["literal"]}, "must be as-written, repaired, only:FIELD, choose:... or keep:FIELD=VALUE"),
         ({"instances": ["toy9"]}, "toy9"),
         ({"causes": -1}, "causes: must be >= 0 and finite; got -1"),
+        ({"trace": True}, "trace: must go with a Python subject, package.module:Attribute; got object"),
         ({"profile": "fast"}, "must be one of smoke, ci, full"),
         ({"claims": ["scaling-experiment"]}, "must say something about a solver"),
     ],

@@ -34,6 +34,13 @@ TimeLimit: TypeAlias = Annotated[
     float | None, Option(help="Seconds a stage call of the subject may take; default 30 for a command, 120 in Python.")
 ]
 Causes: TypeAlias = Annotated[float, Option(help="Seconds to look for what is off after a finding; 0 for none.")]
+Traced: TypeAlias = Annotated[
+    bool,
+    Option("--trace", help="Then look for the line of Python source that makes a stage wrong, too (20 s at most)."),
+]
+Claimed: TypeAlias = Annotated[
+    Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)
+]
 InProcess: TypeAlias = Annotated[
     bool,
     Option("--in-process", help="Import a Python subject where it is judged, as a debugger needs; nobody trusts it."),
@@ -62,16 +69,10 @@ class Verify:
     out: Annotated[Path, Option(help="Folder for the report's files and store.sqlite.")] = Path("report")
     profile: Annotated[
         Text,
-        Option(
-            help="smoke (seconds; says what it leaves out), ci (the default) or full.",
-            autocompletion=completion.profiles,
-        ),
+        Option(help="smoke (says what it leaves out), ci (the default) or full.", autocompletion=completion.profiles),
     ] = None
     reading: Annotated[
-        Texts,
-        Option(
-            help="as-written, repaired, only:…, choose:… or keep:…; repeatable; default both, each choice isolated."
-        ),
+        Texts, Option(help="as-written, repaired, only:…, choose:… or keep:…; repeatable; default both, each isolated.")
     ] = None
     instance: Instances = None
     subject: Annotated[
@@ -93,6 +94,7 @@ class Verify:
     executor: Executor = None
     time_limit: TimeLimit = None
     causes: Causes = 60.0
+    trace: Traced = False
     in_process: InProcess = False
     resume: Annotated[
         bool, Option("--resume", help="Go on from undecided results, and from those of a subject not all known.")
@@ -244,9 +246,7 @@ class Calibrate:
 class Gate:
     """Whether each statement about a solver can fail: for a wrong one, a null one, and half an order stronger."""
 
-    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)] = (
-        None
-    )
+    claims: Claimed = None
     out: Annotated[File, Option(help="Markdown file for the table.")] = None
     seed: Seed = 0
     jobs: Jobs = None
@@ -304,9 +304,7 @@ class Schema:
 class RecordOptions:
     """Keep verdicts, exponents, constants and counts of a run, with their intervals."""
 
-    claims: Annotated[Texts, Argument(help="Claims or proof steps; all if none.", autocompletion=completion.claims)] = (
-        None
-    )
+    claims: Claimed = None
     out: Annotated[Path, Option(help="File to write; a baseline there is replaced.")] = Path("f2csa-baseline.json")
     source: Annotated[File, Option("--from", help="Record this report.json instead of running anything.")] = None
     force: Annotated[bool, Option("--force", help="Overwrite a file that is no baseline, too.")] = False
@@ -329,7 +327,7 @@ class Compare:
 
     file: Annotated[Path, Argument(help="A baseline, a report.json, or a record of verdicts.")]
     claims: Annotated[Texts, Argument(help="Only these claims or proof steps.")] = None
-    source: Annotated[File, Option("--with", help="Compare this report.json; else what was recorded is run again.")] = (
+    source: Annotated[File, Option("--with", help="Compare this report.json; default a run of what is recorded.")] = (
         None
     )
     out: Annotated[File, Option(help="Also write the report, with what was found, here.")] = None
@@ -345,6 +343,7 @@ class Compare:
     executor: Executor = None
     time_limit: TimeLimit = None
     causes: Causes = 60.0
+    trace: Traced = False
     in_process: InProcess = False
     no_settings: NoSettings = False
     as_json: AsJson = False

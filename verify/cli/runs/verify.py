@@ -30,7 +30,7 @@ from verify.cli.output.folder import folder_for, holds_complete
 from verify.cli.project import lists_of, settings_of, with_settings
 from verify.cli.runs.run_request import options_of, selected, watched
 from verify.cli.runs.run_summary import NONE_HOLDS, NOTHING, Ending, FirstBad, show, words_of
-from verify.cli.runs.stage_causes import causes, require_seconds, with_causes
+from verify.cli.runs.stage_causes import causes, require_causes, with_causes
 from verify.cli.runs.unchanged_run import FILES, are_there, digest, remember
 from verify.report.formats import times
 from verify.report.model import NAMED
@@ -56,7 +56,9 @@ def verify(request: options.Verify, key: str, started: float) -> int:
     shard = None if request.shard is None else Shard.parse(request.shard)
     record_to = _record_to(request)
     ci_output = CiOutput(request.annotations, request.sarif, as_json=request.as_json)
-    require_seconds(request.causes)
+    not_asked = {"--shard": shard is not None, "--quiet": request.quiet, "--json": request.as_json}
+    traced = (request.subject or REFERENCE) if request.trace else None
+    require_causes(request.causes, traced=traced, but=next((name for name, given in not_asked.items() if given), ""))
     named = "--baseline" if own_baseline else f"{settings.source} baseline"
     if not own_baseline and request.baseline is not None and not request.baseline.exists():
         raise InvalidInputError(named, "must be there: f2csa baseline record writes it", str(request.baseline))
@@ -90,7 +92,7 @@ def verify(request: options.Verify, key: str, started: float) -> int:
         # Which results are its own was not known before.
         folder = folder_for(request.out, [result.key for result in report.results])
     if shard is None and not (request.quiet or request.as_json):
-        report = with_causes(report, request.causes, request.time_limit)
+        report = with_causes(report, request.causes, request.time_limit, trace=request.trace)
     # An interrupted run leaves the report of a whole one; what it finished is kept to go on from.
     files = _digest_of(report)
     paths = [] if not report.complete and holds_complete(folder) else written(report, files, folder, store)
@@ -192,7 +194,7 @@ def compare(request: options.Compare) -> int:
     if request.out is not None:
         folder_for(request.out, ())  # refused before the run, if at all
     ci_output = CiOutput(request.annotations, None, as_json=request.as_json)
-    require_seconds(request.causes)
+    _require_causes(request, recorded)
     if request.comment is not None:
         refuse_to_replace(request.comment, "--comment")
     selection = selected(request)
@@ -212,7 +214,7 @@ def compare(request: options.Compare) -> int:
         rule = "must have at least one result in common with the run; none is"
         raise InvalidInputError("FILE", rule, str(request.file))
     if is_run and (request.comment is not None or not request.as_json):
-        judged = with_causes(judged, request.causes, request.time_limit)
+        judged = with_causes(judged, request.causes, request.time_limit, trace=request.trace)
     if request.out is not None:
         write(judged, folder_for(request.out, [result.key for result in judged.results]))
     ci_output.report(judged)
@@ -225,6 +227,12 @@ def compare(request: options.Compare) -> int:
     else:
         _show_comparison(comparison, judged)
     return judged.exit_code
+
+
+def _require_causes(request: options.Compare, recorded: Baseline) -> None:
+    but = "--with" if request.source is not None else "--json" if request.as_json and request.comment is None else ""
+    traced = (request.subject or recorded.subject or REFERENCE) if request.trace else None
+    require_causes(request.causes, traced=traced, but=but)
 
 
 def _report(request: options.RecordOptions | options.Compare, option: str) -> Report | None:

@@ -36,7 +36,7 @@ def _wrong(diagnosis: Diagnosis, traced: Sequence[tuple[TracedLine, str]]) -> Wr
     # Where several mistakes answer alike, which of them it is nobody can tell.
     known_choices = [BY_ID[match.id].choice for match in diagnosis.matches]
     choices = tuple(one for one in known_choices if one is not None) if len(known_choices) == 1 else ()
-    lines = tuple((line.place, line.text, line.words + beside) for line, beside in traced)
+    lines = tuple((line.place, "" if line.is_loop else line.text, line.words + beside) for line, beside in traced)
     return WrongTold(
         stage=diagnosis.stage, sentence=diagnosis.sentence, effect=effect, rest=diagnosis.rest, known=known,
         choices=choices, lines=lines, is_explained=bool(diagnosis.explanations or known),

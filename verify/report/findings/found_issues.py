@@ -106,7 +106,7 @@ class SourceTree:
 def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
     """What was found of stages first, then faults, findings, and repaired statements refuted that no finding named."""
     faults = [f"{result.where}: {result.fault}" for result in report.faults]
-    issues = [*_causes(report.letter), *told(report.findings, faults, report.results, tree), *_of_run(report)]
+    issues = [*_causes(report.letter, tree), *told(report.findings, faults, report.results, tree), *_of_run(report)]
     known = {issue.rule for issue in issues}
     return issues + [
         _known(row, _excuse(report, row))
@@ -115,10 +115,21 @@ def issues_of(report: ReportData, tree: SourceTree) -> list[Issue]:
     ]
 
 
-def _causes(letter: Letter | None) -> Iterator[Issue]:
-    """What each stage computes instead, where that was looked for: a warning, for others say that something is off."""
-    for one in (wrong for wrong in letter.wrong if wrong.is_explained) if letter is not None else ():
-        yield Issue("warning", "cause", f"{STAGE}{one.stage}", " ".join(filter(None, [one.sentence, one.rest])))
+def _causes(letter: Letter | None, tree: SourceTree) -> Iterator[Issue]:
+    """What each stage computes instead, where that was looked for: a warning, for others say that something is off.
+
+    It stands at the line that makes the stage wrong, where that was looked for, too.
+    """
+    for one in letter.wrong if letter is not None else ():
+        if one.is_explained or one.lines:
+            told_lines = [f"{place}: {remedy}." for place, remedy in one.remedies]
+            lines = [
+                SourceLine(tree.find(place.rpartition(":")[0]), int(place.rpartition(":")[2]))
+                for place, _ in one.remedies
+            ]
+            message = " ".join(filter(None, [one.sentence, one.rest, *told_lines]))
+            at = next((line for line in lines if line.file), None)
+            yield Issue("warning", "cause", f"{STAGE}{one.stage}", message, place=at)
 
 
 def _excuse(report: ReportData, row: SummaryRow) -> str:

@@ -32,7 +32,8 @@ class WrongTold(FrozenData):
         effect: How far it takes the estimate, in words.
         rest: What that leaves unexplained of the answers that are off, or that nothing is left.
         known: Catalogued mistakes that it is, ``(id, what a user sees)``.
-        lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``.
+        lines: Lines of the user's source that make it wrong, ``(file:line, expression, what it should be)``; the
+            expression is empty where the words are of the line alone.
         choices: Open choices of the paper that it makes as written, by field, where that is all it does.
         is_explained: Whether that is known; else the sentence says what it is not.
     """
@@ -45,6 +46,11 @@ class WrongTold(FrozenData):
     choices: tuple[str, ...] = ()
     lines: tuple[tuple[str, str, str], ...] = ()
     is_explained: bool = True
+
+    @property
+    def remedies(self) -> list[tuple[str, str]]:
+        """Each line's place, and what should stand there."""
+        return [(place, f"`{text}` {words}" if text else words) for place, text, words in self.lines]
 
 
 class Letter(FrozenData):
@@ -77,6 +83,7 @@ class Letter(FrozenData):
             where = ", ".join(filter(None, [one.stage, one.effect]))
             lines.append(f"{where}: {' '.join(filter(None, [one.sentence, one.rest]))}")
             lines += [f"{one.stage}, {name}: {effect}" for name, effect in one.known]
+            lines += [f"{one.stage}, {place}: {remedy}" for place, remedy in one.remedies]
         explained = {one.stage for one in self.wrong}
         off = [one for one in self.stages if one.status == "diverges" and one.stage not in explained]
         lines += [f"{one.stage}: {one.sentence}" for one in off]

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from verify.cli.main import invoke
-from verify.cli.runs.stage_causes import causes
+from verify.cli.runs.stage_causes import causes, letter_of_stages
+from verify.report.findings.found_issues import SourceLine, SourceTree, issues_of
 from verify.report.report_files import Report
 from verify.report.rows.letter import Letter, StageTold, WrongTold
 
@@ -57,3 +58,45 @@ def test_what_was_looked_at_in_vain_is_said():
         "activation: 2 of 9 answers are off.",
         "not all was asked before that ended",
     ]
+
+
+def test_the_line_that_makes_a_stage_wrong_is_told_with_its_cause(tmp_path, monkeypatch, capsys):
+    source = (
+        "from verify.subjects import ReferenceSubject\n\n\nclass Solver:\n"
+        "    def activation(self, problem, *given):\n"
+        "        weights = ReferenceSubject().activation(problem, *given)\n"
+        "        return weights * weights\n"
+    )
+    (tmp_path / "my_weights.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    letter = letter_of_stages("my_weights:Solver", 0, 60.0, None, trace=True)
+    line = next(line for line in letter.causes() if line.startswith("activation, my_weights.py:7: "))
+    assert line.startswith("activation, my_weights.py:7: `weights * weights` should be `weights` (wrong on ")
+    assert "all right with this put right" in line
+    assert "f2csa: looking for the line: activation (1 of 1)" in capsys.readouterr().err
+    report = Report(environment={}, seed=0, profile="smoke", subject="my_weights:Solver", results=(), summary=())
+    issues = issues_of(report.with_letter(letter), SourceTree(tmp_path, tmp_path))
+    assert [issue.place for issue in issues if issue.rule == "stage/activation"] == [SourceLine("my_weights.py", 7)]
+
+
+WRONG = ("--subject", "verify.conformance.bugs.bent_subject:KeepsDualTerm")
+
+
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [
+        ((), "must go with a Python subject, package.module:Attribute; got reference"),
+        (
+            ("--subject", "command:./mine"),
+            "must go with a Python subject, package.module:Attribute; got command:./mine",
+        ),
+        ((*WRONG, "--causes", "0"), "must not go with --causes 0: causes are not looked for then"),
+        ((*WRONG, "--quiet"), "must not go with --quiet: causes are not looked for then"),
+        ((*WRONG, "--shard", "1/2"), "must not go with --shard: causes are not looked for then"),
+    ],
+)
+def test_no_line_is_looked_for_where_causes_are_not(run, given, rule):
+    code, out, err = run("--trace", *given)
+    assert (code, out) == (2, "")
+    assert err == f"f2csa: --trace: {rule}\n"
