@@ -43,9 +43,10 @@ def spread(values: Any, where: Any) -> Any:
 
 
 FUNCTIONS: Space = {
-    "norm": norm, "misread": misread, "binding": binding, "spread": spread, "solve": np.linalg.solve,
-    "clip": np.clip, "maximum": np.maximum, "minimum": np.minimum, "where": np.where, "abs": np.abs, "sqrt": np.sqrt,
-    "exp": np.exp, "zeros": np.zeros_like, "ones": np.ones_like, "sum": np.sum, "len": len,
+    "norm": norm, "misread": misread, "binding": binding, "spread": spread, "solve": np.linalg.solve, "clip": np.clip,
+    "floor": np.floor,
+    "cumprod": np.cumprod, "maximum": np.maximum, "minimum": np.minimum, "where": np.where, "abs": np.abs, "sqrt":
+    np.sqrt, "exp": np.exp, "zeros": np.zeros_like, "ones": np.ones_like, "sum": np.sum, "len": len,
     "norm_1": lambda v: float(np.abs(v).sum()), "norm_max": lambda v: float(np.abs(v).max(initial=0.0)),
     "argmax": lambda v: int(np.argmax(v)), "eigvalsh": np.linalg.eigvalsh,
     "nearest": lambda matrix, right: np.linalg.lstsq(matrix, right)[0],

@@ -14,7 +14,7 @@ import numpy as np
 from spec import REPAIRED
 from verify.conformance.blame.accuracy.accuracy import EXACT, DeclaredAccuracy
 from verify.conformance.blame.algorithm_2.loop import explain_loop
-from verify.conformance.blame.algorithm_2.loop_together import explain_together
+from verify.conformance.blame.algorithm_2.loop_together import beside_single_runs, explain_together
 from verify.conformance.blame.algorithm_2.whole_optimisers import explain_whole_optimiser
 from verify.conformance.blame.explain import explain
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
@@ -244,7 +244,7 @@ def _of_algorithm_2(stages: StageCalls, seen: Seen) -> tuple[Blame, ...]:
         except WrongNumberOfCallsError as error:
             return (Blame("optimise", described=f"Of one run at a time {error}."),)
         if any(line.excess > 1 for line in compare(record, RIGHT)):
-            return explain_loop(alone, record)
+            return beside_single_runs(explain_loop(alone, record), stages, seen.together)
     return explain_together(stages, seen.together)
 
 
@@ -255,7 +255,7 @@ def _is_explained(blames: Sequence[Blame]) -> bool:
 
 def _asked_again(stages: StageCalls, seen: Seen, blame: Blame) -> Blame:
     """A stage that nothing explains and that answers the same question twice in a row in two ways is told so."""
-    wrong = [a for a in seen.of(blame.stage) if not a.excess <= 1 and a.probe.call.draws is None]
+    wrong = [a for a in seen.of(blame.stage) if not (a.excess <= 1 or a.probe.needs_draws)]
     if blame.explanations or blame.described or blame.stage not in PROBED or not wrong:
         return blame
     with suppress(SubjectFaultError, MissingCapabilityError):
@@ -278,7 +278,7 @@ def _as_judged(blame: Blame, seen: Seen, stages: StageCalls) -> Blame:
     """
     if blame.stage not in PROBED:
         return blame
-    off = [a for a in seen.of("hypergradient") if not a.excess <= 1 and a.probe.call.draws is None]
+    off = [a for a in seen.of("hypergradient") if not (a.excess <= 1 or a.probe.needs_draws)]
     off = [a for a in off if a.probe.given == FROM_SCRATCH] or off
     off = [a for a in off if "@" not in a.probe.id] or off
     judged = [a.probe for a in off]

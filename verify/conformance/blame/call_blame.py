@@ -75,7 +75,7 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
     ``known`` are explanations of its own stages, line 6 among them, or those stages themselves where nothing explains
     them. ``None`` where they explain every call, or where line 6 deviates without an explanation.
     """
-    answers = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.probe.published]
+    answers = [a for a in seen.of("hypergradient") if not (a.probe.needs_draws or a.probe.published)]
     wrong: dict[str, Explanation] = {name: known[name] for name in ("hypergradient",) if name in known}
     if not wrong and any(not a.excess <= 1 for a in answers if a.probe.given == WHOLE):
         return None
@@ -87,12 +87,15 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
             continue
         held = asked_later(asker, given)
         # As it answers: an explained solve that stops early is told no better than it is solved.
-        own = [known[stage], AsAnswered(stages)] if stage in known else []
+        is_right = stage == "lower_level" and stage not in known and stages.offers(stage)
+        if is_right and sum(misfit(wrong, a) > 1 for a in here) <= MOST_SILENT * len(here):
+            continue  # a last digit may switch what an explained stage does
+        own = [known[stage], AsAnswered(stages)] if stage in known else [AsAnswered(stages)] if is_right else []
         fitting = (e for e in own if fits({**wrong, stage: e}, (*here, *held)))
         if (as_offered := next(fitting, None)) is not None:
             wrong[stage] = as_offered
             continue
-        tried = _inner_candidates(stage, (stages, asker), wrong)
+        tried = _inner_candidates(stage, (stages, asker), wrong, is_right=is_right)
         if stage == "activation":
             tried = chain(
                 tried,
@@ -116,7 +119,8 @@ def explain_calls(stages: StageCalls, seen: Seen, known: Mapping[Stage, Explanat
         agreeing, held_out = agreeing + len(here) + len(held), held_out + len(held)
     if not new:
         return None
-    whole = WholeCall({name: wrong[name] for name in WORDS if name in wrong})
+    # A stage that is right by itself is not what is wrong with the call that uses it.
+    whole = WholeCall({name: wrong[name] for name in WORDS if name in wrong and (name in new or name in known)})
     blamed: Stage = next((stage for stage in PROBED if stage == new[0] and not stages.offers(stage)), "hypergradient")
     effect = max(effect_of(name, whole.stages[name]) or 0.0 for name in new)
     apart = max(_misfits(wrong, (a for a in answers if a.probe.given != WHOLE)), default=0.0)
@@ -206,8 +210,9 @@ def _relative(wrong: Mapping[str, Explanation], answer: StageAnswer) -> float:
 
 
 def _inner_candidates(
-    stage: Probed, subject: tuple[StageCalls, Asker], wrong: Mapping[str, Explanation]
+    stage: Probed, subject: tuple[StageCalls, Asker], wrong: Mapping[str, Explanation], *, is_right: bool
 ) -> Iterator[Explanation]:
+    """``is_right``: whether the stage is offered, and right wherever it was asked by itself."""
     stages, asker = subject
     if stage == "penalty_minimiser":
         line_6 = wrong.get("hypergradient")
@@ -227,7 +232,7 @@ def _inner_candidates(
             yield from own
     else:
         yield from (ScaledMultipliers(factor) for factor in MULTIPLES)
-        yield from candidates("lower_level")
+        yield from () if is_right else candidates("lower_level")
 
 
 def _by_the_y(asker: Asker, line_6: EditedStage | None) -> Iterator[Explanation]:

@@ -63,7 +63,7 @@ def explain(stages: StageCalls, seen: Seen, accuracy: DeclaredAccuracy = EXACT) 
             known[stage] = blame.explanations[0]
         elif stage != "hypergradient":
             known[stage] = AsAnswered(stages)
-    wrong = [a for a in seen.of("hypergradient") if a.probe.call.draws is None and not a.excess <= 1]
+    wrong = [a for a in seen.of("hypergradient") if not (a.excess <= 1 or a.probe.needs_draws)]
     told = all(blame.explanations for blame in blames) and "penalty_minimiser" not in known
     left = [a for a in wrong if _off(known, a) > NEAR] if told and seen.of("penalty_minimiser") else []
     if left:
@@ -133,7 +133,7 @@ def _ends_in_errors(seen: Seen, stage: Probed) -> bool:
 def _own_answers(seen: Seen, stage: Probed) -> list[StageAnswer]:
     """A stage's answers to calls that compute nothing else, noise apart."""
     return [
-        a for a in seen.of(stage) if a.probe.call.draws is None and (stage != "hypergradient" or a.probe.given == WHOLE)
+        a for a in seen.of(stage) if not a.probe.needs_draws and (stage != "hypergradient" or a.probe.given == WHOLE)
     ]
 
 

@@ -37,7 +37,7 @@ def consequences(stages: StageCalls, wrong: Sequence[StageAnswer]) -> list[Stage
 def _may_be(answer: StageAnswer) -> bool:
     """Whether the call computes a stage itself, and all is known of it."""
     probe = answer.probe
-    return probe.given not in ("", WHOLE) and probe.call.draws is None and is_split(probe.problem)
+    return probe.given not in ("", WHOLE) and not probe.needs_draws and is_split(probe.problem)
 
 
 def _follows(stages: StageCalls, answer: StageAnswer) -> bool:

@@ -41,7 +41,7 @@ def split_error(seen: Seen) -> ErrorSplit | None:
 
     Estimates that compute every stage themselves come first. Kinks, where F has no gradient, are passed over.
     """
-    quiet = [a for a in seen.of("hypergradient") if is_split(a.probe.problem) and a.probe.call.draws is None]
+    quiet = [a for a in seen.of("hypergradient") if is_split(a.probe.problem) and not a.probe.needs_draws]
     wrong = sorted((answer for answer in quiet if not answer.excess <= 1), key=_first)
     # Near kinks the bias of the method itself is of order 1: no measure of it.
     fresh = [a for a in quiet if a.probe.given == FROM_SCRATCH and "@" not in a.probe.id]

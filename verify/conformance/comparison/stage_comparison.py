@@ -221,7 +221,7 @@ def _sampled(seen: Seen) -> StageFinding:
 
 def shifted(seen: Seen) -> bool:
     """Whether line 6 is wrong, which shifts every mean: noise is then judged beside its own answer without noise."""
-    return any(a.probe.given == WHOLE and a.probe.call.draws is None and not a.excess <= 1 for a in seen.answers)
+    return any(a.probe.given == WHOLE and not (a.probe.needs_draws or a.excess <= 1) for a in seen.answers)
 
 
 def sampled_finding(seen: Seen, sampled: Sampled) -> StageFinding:

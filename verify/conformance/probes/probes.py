@@ -55,7 +55,8 @@ class Probe:
     """One stage call, and what must come out, all blocks one after another, to within ``tolerance`` entry by entry.
 
     The activation has no problem but row values ``h`` and their ramp's width; ``tol`` is the gradient norm asked of the
-    penalty minimiser; ``elsewhere`` makes the same kind of probe at another place, where there is one.
+    penalty minimiser; ``elsewhere`` makes the same kind of probe at another place, where there is one; ``own_draws``
+    says that there is noise of which a subject draws the normals, none of which belong in the answer.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Probe:
     scale: Vector | None = None
     published: bool = False
     elsewhere: Callable[[JudgedPlace], Probe] | None = None
+    own_draws: bool = False
 
     def blocks(self, stages: StageCalls) -> dict[str, Vector]:
         """The subject's answer, block by block.
@@ -108,8 +110,8 @@ class Probe:
 
     @property
     def needs_draws(self) -> bool:
-        """Whether it makes sense only for a subject that takes its normals from the call."""
-        return self.call.draws is not None
+        """Whether it makes sense only for a subject that takes its normals from the call, and is about these."""
+        return self.call.draws is not None or self.own_draws
 
     @property
     def given(self) -> Given:
@@ -215,6 +217,11 @@ def noisy_probe(place: JudgedPlace, alpha: float, noise: Noise, N_g: int) -> Pro
     return replace(probe, id=f"{probe.id}/{noise.model if 'f.x' in noise.on else 'noise-in-y'}", call=call)
 
 
+def drawing_itself(probe: Probe) -> Probe:
+    """The same where a program draws its own normals, none of which belong in the answer."""
+    return replace(probe, id=f"{probe.id}/own draws", call=replace(probe.call, draws=None), own_draws=True)
+
+
 def _estimate(place: JudgedPlace, alpha: float, name: str, setting: ExactSetting) -> Probe:
     return probe_of(f"hypergradient/{place.name}/{name}/{alpha:g}", known.hypergradient(setting, ANY_PROGRAM))
 
@@ -260,7 +267,8 @@ def _all() -> Iterator[Probe]:
                 yield from (
                     noisy_probe(there, alpha, noise, 3) for noise in NOISES for there in (place, place.moved(0.125))
                 )
-                yield noisy_probe(place, alpha, ELSEWHERE, 3)
+                elsewhere = noisy_probe(place, alpha, ELSEWHERE, 3)
+                yield from (elsewhere, drawing_itself(elsewhere))
     yield from zero_probes(place_of("two-of-three"), 0.1)
     inner: tuple[tuple[Given, str], ...] = (
         (FROM_RHO, "own-solve"), (FROM_PAIR, "own-weights"), (FROM_SCRATCH, "own-pair"),

@@ -84,6 +84,21 @@ def test_noise_on_a_gradient_that_the_problem_leaves_out_is_told_alone() -> None
     assert found.held_out == 300
 
 
+class NoiseEverywhereOfItsOwn(NoiseEverywhere):
+    """The same where it draws its normals itself alone."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        asked = super() if call.draws is None else ReferenceSubject()
+        return asked.hypergradient(problem, x, call, rng)
+
+
+def test_noise_that_is_drawn_where_none_belongs_is_told_though_given_normals_are_used_rightly() -> None:
+    seen = look(StageCalls(NoiseEverywhereOfItsOwn()), only=["hypergradient"])
+    assert [a.probe.own_draws for a in seen.answers if not a.excess <= 1] == [True, True]
+    (found,) = diagnose(seen, explain_all(seen.stages, seen))
+    assert "leaves ∇_x f out (its `on` has no f.x) and no normals are given" in found.sentence
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
     stages = mistaken("noise_f", "2 * sigma_f * size_f * z_f.sum(0) / N_g")

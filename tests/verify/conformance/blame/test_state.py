@@ -51,6 +51,12 @@ def text(problem: Any) -> str:
     return str(problem.to_dict())
 
 
+class SolveWithoutAlpha(Only):
+    def penalty_minimiser(self, problem: Any, x: Any, call: Call, tol: Any) -> Any:
+        key = text(problem), x.tobytes(), str(call.stages)
+        return self.remember(key, lambda: self.right.penalty_minimiser(problem, x, call, tol))
+
+
 def estimate(key: Key) -> type:
     class Estimate(Only):
         def hypergradient(self, problem: Any, x: Any, call: Call, rng: Any) -> Any:
@@ -197,6 +203,8 @@ PLANTED: dict[str, tuple[Any, str, str]] = {
                       "keyed on the problem and x and the given stages alone"),
     "without-stages": (estimate(lambda p, x, c: (text(p), x.tobytes(), c.alpha)), "hypergradient",
                        "keyed on the problem and x and α alone"),
+    "solve-without-alpha": (SolveWithoutAlpha, "penalty_minimiser",
+                            "keyed on the given stages, if need be with the problem and x: its key lacks α"),
     "pair-by-problem": (pair_kept(lambda p, x, c: text(p)), "hypergradient",
                         "the lower-level pair ỹ*, λ̃ comes from a memory keyed on the problem alone"),
     "lower-by-x": (LowerByPoint, "lower_level", "a memory keyed on x alone"),
@@ -302,7 +310,7 @@ def test_right_answers_with_noise_are_no_memory() -> None:
 
 def test_the_catalogued_memories_are_named() -> None:
     for id_, words in (("stale-lower-level", "the answer is that of the call before"),
-                       ("frozen-lower-level", "from a memory keyed on the problem alone")):  # fmt: skip
+                       ("frozen-lower-level", "from a memory keyed on the problem")):  # fmt: skip
         make = partial(by_id, id_)
         lower = [b for b in explain_state(StageCalls(make()), renewed(make)) if b.stage == "lower_level"]
         assert [words in e.sentence for b in lower for e in b.explanations] == [True]

@@ -49,6 +49,11 @@ class ClipsTogether(Together):
         return v * min(1.0, D / max(np.linalg.norm(v), 1e-300))
 
 
+class ClipsComponents(Together):
+    def clipped(self, v: Any, D: float) -> Any:
+        return v * np.minimum(1.0, D / np.maximum(np.linalg.norm(v, axis=0, keepdims=True), 1e-300))
+
+
 class SharesPlaces(Together):
     def places(self, rng: Any, runs: int) -> Any:
         return rng.random()
@@ -177,6 +182,7 @@ def test_runs_that_are_never_made_singly_are_held_to_the_algorithm() -> None:
         (PlacesByComponent(), "one s_t must serve all components"),
         (ClipsTogether(), "clipped by the length of all runs' steps together"),
         (SharesPlaces(), "runs made together have the same s_t"),
+        (ClipsComponents(), "clipped component by component, by its length over all runs made together"),
     ],
 )
 def test_of_runs_that_are_never_made_singly_it_is_told_what_is_off(runs: Together, words: str) -> None:

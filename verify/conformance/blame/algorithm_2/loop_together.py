@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.algorithm_2.loop_rule import Part
+from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
 from verify.conformance.blame.algorithm_2.loop_trials import HELD_OUT
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.comparison.runs_together import Group, compare_together, watch_together
@@ -61,6 +61,18 @@ def explain_together(stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame
     return tuple(_blame(line, groups, fresh) for line in off)
 
 
+def beside_single_runs(alone: Sequence[Blame], stages: StageCalls, groups: Sequence[Group]) -> tuple[Blame, ...]:
+    """What single runs have, and where runs made together have more: then what these share stands in its place."""
+    together = [one for group in groups for one in group]
+    rules = [rule for blame in alone for rule in blame.explanations if isinstance(rule, LoopRule)]
+    if all(rule.predicts(together) for rule in rules):
+        return tuple(alone)
+    shared = explain_together(stages, groups)
+    parts = {rule.part for blame in shared for rule in blame.explanations if isinstance(rule, SharedByRuns)}
+    others = [b for b in alone if not any(isinstance(r, LoopRule) and r.part in parts for r in b.explanations)]
+    return (*others, *(blame for blame in shared if blame.explanations or not parts))
+
+
 def _blame(line: LoopComparison, groups: Sequence[Group], fresh: Sequence[Group]) -> Blame:
     size = line.difference if not line.is_law else max(float(np.abs(one.steps).max()) for g in groups for one in g)
     for rule in SHARED if fresh else ():
@@ -86,6 +98,18 @@ def joined(group: Group) -> RecordedLoop:
     return RecordedLoop(wide, run, z, g)
 
 
+def component(group: Group, j: int) -> RecordedLoop:
+    """One component of all runs as a run, of as many variables as there are runs."""
+    trial = group[0].trial
+    every = ([one.run.path for one in group], [one.z for one in group], [one.g for one in group])
+    path, z, g = (np.stack([rows[:, j] for rows in of_runs], axis=1) for of_runs in every)
+    x_bar = np.stack([one.run.x_bar[:, j] for one in group], axis=1)
+    curvature = (float(np.broadcast_to(trial.curvature, len(trial.x0))[j]),) * len(group)
+    starts = tuple(one.trial.x0[j] for one in group)
+    across = replace(trial, x0=starts, slopes=(trial.slopes[j],) * len(group), curvature=curvature)
+    return RecordedLoop(across, OuterRun(x_bar[0], x_bar, path), z, g)
+
+
 def _apart(group: Group) -> float:
     """How far the runs' places on their segments are from those of the first, in what two equal draws may differ.
 
@@ -105,12 +129,22 @@ SHARED = (
     SharedByRuns(
         "steps",
         "in runs made together Δ_{t+1} is clipped by the length of all runs' steps together where each run's own "
-        "length belongs, a single run being right",
+        "length belongs, that line of a single run being right",
         lambda groups: compare_lines([joined(group) for group in groups], RIGHT)[0].excess,
     ),
     SharedByRuns(
+        "steps",
+        "Δ_{t+1} is clipped component by component, by its length over all runs made together, where each run's own "
+        "length over its components belongs; of a single run every component is cut by itself",
+        lambda groups: (
+            compare_lines([component(group, j) for group in groups for j in range(len(group[0].trial.x0))], RIGHT)[
+                0
+            ].excess
+        ),
+    ),
+    SharedByRuns(
         "queries",
-        "runs made together have the same s_t where each run must draw its own, a single run being right",
+        "runs made together have the same s_t where each run must draw its own, that line of a single run being right",
         lambda groups: max(map(_apart, groups)),
     ),
 )

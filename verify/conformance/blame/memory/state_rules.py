@@ -232,12 +232,11 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
     for count in range(len(names) + 1):
         for by in _keys(names, count):
             # Keys that mix up the same questions are one, by the name with the fewest parts.
-            first: dict[tuple[object, ...], int] = {}
-            groups = tuple(first.setdefault(_key(one.question, by), i) for i, one in enumerate(walked))
+            groups = _mixed_up(walked, by)
             if groups in seen:
                 continue
             seen.add(groups)
-            words = f"a memory keyed on {_listed(by)} alone" if by else "the first call, whatever is asked"
+            words = _memory(walked, names, by, groups) if by else "the first call, whatever is asked"
             yield StateRule(f"answers come from {words}", partial(_from_memory, by=by), parts=count)
             yield StateRule(f"the lower-level pair ỹ*, λ̃ comes from {words}", partial(_with_pair_from_memory, by=by),
                             parts=count)  # fmt: skip
@@ -267,6 +266,23 @@ def rules_of(walked: Sequence[AskedState]) -> Iterator[StateRule]:
                 _counted, step=step, grows=grows))  # fmt: skip
     if _differs_by_predecessor(walked):
         yield StateRule("the answer depends on the call before it", after_the_same)
+
+
+def _mixed_up(walked: Sequence[AskedState], by: Sequence[str]) -> tuple[int, ...]:
+    """For each call the first one that has the same key."""
+    first: dict[tuple[object, ...], int] = {}
+    return tuple(first.setdefault(_key(one.question, by), i) for i, one in enumerate(walked))
+
+
+def _memory(walked: Sequence[AskedState], names: Sequence[str], by: Sequence[str], groups: tuple[int, ...]) -> str:
+    """What a memory is keyed on; where more would mix up the same calls, what may be in its key and what cannot be."""
+    others = [name for name in names if name not in by and not (name == "x" and not SHORTENED.keys().isdisjoint(by))]
+    lacking = [name for name in others if _mixed_up(walked, (*by, name)) != groups]
+    # Sizes are told apart by all that has a shape.
+    more = [name for name in others if name not in lacking and name != "sizes"]
+    if not more or not lacking:
+        return f"a memory keyed on {_listed(by)} alone"
+    return f"a memory keyed on {_listed(by)}, if need be with {_listed(more)}: its key lacks {_listed(lacking)}"
 
 
 def _keys(names: tuple[str, ...], count: int) -> Iterator[tuple[str, ...]]:

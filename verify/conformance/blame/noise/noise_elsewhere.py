@@ -12,7 +12,7 @@ from spec.exact import Vector
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.places.places import place_of
 from verify.conformance.probes.answers import StageAnswer
-from verify.conformance.probes.probes import ELSEWHERE, Probe, noisy_probe
+from verify.conformance.probes.probes import ELSEWHERE, Probe, drawing_itself, noisy_probe
 from verify.subjects.protocol import StageCalls
 
 LATER = (("interior", 0.1), ("two-of-three", 0.05), ("every-term-square", 0.1))
@@ -27,26 +27,34 @@ SURE = 5.0
 class NoiseElsewhere:
     """A right call but for additive noise of ∇_x f where ``on`` has none."""
 
-    sentence: str = "σ_f·Σz_f/N_g is added to line 6 where the problem's noise leaves ∇_x f out (its `on` has no f.x)"
+    own_draws: bool = False
     edits: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """What is added, and where."""
+        told = "σ_f·Σz_f/N_g is added to line 6 where the problem's noise leaves ∇_x f out (its `on` has no f.x)"
+        return f"{told} and no normals are given" if self.own_draws else told
 
     def answer(self, probe: Probe) -> Vector | None:
         """The right answer; none where it has that noise, of which no normals are given."""
-        return None if _leaves_out(probe) else probe.expected
+        return None if leaves_out(probe) else probe.expected
 
 
 def explain_elsewhere(stages: StageCalls, answers: Sequence[StageAnswer]) -> Iterator[Blame]:
     """That it is so, where answers differ and have that noise's mean and spread; asked at other places, too."""
-    judged = [answer.probe for answer in answers if _leaves_out(answer.probe) and not answer.excess <= 1]
+    judged = [answer.probe for answer in answers if leaves_out(answer.probe) and not answer.excess <= 1]
     if not judged:
         return
     held = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
+    if own := all(probe.own_draws for probe in judged):
+        held = [drawing_itself(probe) for probe in held]
     added = [_added(stages, probe, k) for k, probe in enumerate((*judged, *held))]
     apart = max(_surprise(added), _surprise([pair for one in added for pair in _products(one)], spread=False))
     if apart <= 1:
         count = TIMES * (len(judged) + len(held))
         effect = max(float(np.linalg.norm(a.got - a.probe.expected)) for a in answers if a.probe in judged)
-        yield Blame("samples", [NoiseElsewhere()], count, TIMES * len(held), apart, effect)
+        yield Blame("samples", [NoiseElsewhere(own)], count, TIMES * len(held), apart, effect)
 
 
 def _surprise(values: Sequence[Vector], *, spread: bool = True) -> float:
@@ -66,12 +74,13 @@ def _products(added: Vector) -> list[Vector]:
 
 def is_at_random(noise: Explanation, probe: Probe) -> bool:
     """Whether a probe's answer is off by noise that is known only by its law."""
-    return isinstance(noise, NoiseElsewhere) and _leaves_out(probe)
+    return isinstance(noise, NoiseElsewhere) and leaves_out(probe)
 
 
-def _leaves_out(probe: Probe) -> bool:
+def leaves_out(probe: Probe) -> bool:
+    """Whether a call's noise, additive, leaves ∇_x f out."""
     noise = getattr(probe.problem, "noise", None)
-    return probe.needs_draws and noise is not None and noise.model == "additive" and "f.x" not in noise.on
+    return noise is not None and noise.model == "additive" and "f.x" not in noise.on
 
 
 def _added(stages: StageCalls, probe: Probe, number: int) -> Vector:

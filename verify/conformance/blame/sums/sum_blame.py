@@ -94,7 +94,7 @@ def explain_sum(
                 break
     before = [w for w in (witness_of(a.probe, a.got, left) for a in answers) if w is not None]
     noisy = [w for w in before if w.probe.call.draws is not None]
-    before = [w for w in before if w.probe.call.draws is None]
+    before = [w for w in before if not w.probe.needs_draws]
     if search.is_noisy:
         noisy += search.put(noisy_question(seed) for seed in NOISY)
     blame = Blame(stage)

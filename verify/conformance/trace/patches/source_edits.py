@@ -140,10 +140,11 @@ class Written:
 
 
 def attributes_of(tree: ast.AST) -> dict[str, list[str]]:
-    """By an object as written, what is read of it in a file."""
+    """By an object as written, what is read of it in a file, and not called: a method is no value."""
     attributes: dict[str, dict[str, None]] = {}
+    methods = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and id(node) not in methods:
             attributes.setdefault(ast.unparse(node.value), {})[node.attr] = None
     for names in attributes.values():
         for siblings in SIBLINGS:

@@ -42,6 +42,13 @@ def edits(source: str) -> Sequence[SourceEdit]:
     return [*expression_edits(function, written), *statement_edits(function, written)]
 
 
+def test_a_method_is_no_value_that_may_be_meant() -> None:
+    read = "def f(x, w):\n    return x.shape, x.tobytes(), w.size, w.tobytes()\n"
+    made = {(edit.text, edit.instead) for edit in edits(read)}
+    assert not made & {("x.shape", "`x.tobytes`"), ("w.size", "`w.tobytes`")}
+    assert made
+
+
 @pytest.mark.parametrize(
     ("text", "instead"),
     [
