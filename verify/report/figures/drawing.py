@@ -13,7 +13,7 @@ from verify.evidence.model import ClosedForm, RateEvidence
 from verify.report import mathml
 from verify.report.figures.drawn_charts import pictures
 from verify.report.figures.plots import RatePlots
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.wording import typeset
 

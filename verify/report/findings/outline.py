@@ -6,120 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from spec.claims import Assertion, Claim, Premise, Statement, load_claims
-from verify.evidence.model import PremiseEvidence, RateEvidence
+from spec.claims import Claim, Premise, Statement, load_claims
+from verify.evidence.model import PremiseEvidence
 from verify.report import wording
 from verify.report.findings.counted_statements import TITLES, counted_statements
 from verify.report.findings.hypothesis_ledger import Need, needs
+from verify.report.findings.reading_outline import ReadingOutline, anchor
 from verify.report.findings.reading_sets import ReadingSet, reading_set
 from verify.report.model import NAMED, ReportData, Result
-from verify.report.rows.summary_row import SmallestCounterexample, SummaryRow
-from verify.verdict import Verdict
-
-
-@dataclass(frozen=True)
-class ReadingOutline:
-    """One statement under one reading; its status is empty where nothing was run."""
-
-    claim: str
-    reading: str
-    status: str
-    sentence: str
-    assertion: Assertion | None
-    results: tuple[Result, ...]
-    """One an instance: the deciding one, those that came out otherwise, the rest."""
-    instances: Mapping[str, int]
-    """How many instances gave each verdict."""
-    smallest: SmallestCounterexample | None = None
-    reproduce: str = ""
-    statement: Statement | None = None
-    literal: ReadingSet | None = None
-    """Of the text as written, where its words allow several readings."""
-    part: str = ""
-    """The part that a claim falls with while its own check refutes nothing."""
-
-    @property
-    def anchor(self) -> str:
-        return anchor(self.claim, self.reading)
-
-    @property
-    def title(self) -> str:
-        return wording.reading_title(self.reading, self.statement)
-
-    @property
-    def word(self) -> str:
-        """The status, in words that suit the statement; of a text with several literal readings, how many hold."""
-        word = wording.told(self.status, self.statement, self.reading)
-        if self.part and not self.is_mixed:
-            named = f"{word} by its part {self.part.partition('/')[2]}"
-            return f"{named}, {self.by_itself}" if self.by_itself else named
-        if self.literal is None or self.literal.parts:
-            return word
-        judged = [one for one in self.literal.literal if not one.is_unjudged]
-        count, barred = len(judged), sum(one.is_barred for one in judged)
-        left = f", {unjudged} not judged" if (unjudged := len(self.literal.literal) - count) else ""
-        left = f", {barred} cannot be met{left}" if barred < count and barred else left
-        if self.is_mixed:
-            failing = f", {sum(one.fails for one in judged)} fail" if left else ""
-            return f"{self.literal.holding} of {len(self.literal.literal)} readings hold{failing}{left}"
-        if self.status == Verdict.INCONCLUSIVE and (fails := sum(one.fails for one in judged)):
-            return f"{word}: refuted in {fails} of {count} readings{left}"
-        alike = sum(one.status == self.status for one in judged)
-        return (
-            f"{word} in all {count} readings" if alike == count else f"{word} in {alike} of {count} readings"
-        ) + left
-
-    @property
-    def by_itself(self) -> str:
-        """Of a claim that falls with a part alone, what its own check says; empty where it has none, or of others."""
-        if not (self.part and self.instances):
-            return ""
-        held = self.instances.get(Verdict.SUPPORTED) and not self.instances.get(Verdict.INCONCLUSIVE)
-        return "holds by its own check" if held else "not by its own check"
-
-    @property
-    def is_mixed(self) -> bool:
-        """Whether it holds under some literal readings and not under all that are judged."""
-        literal = self.literal
-        return literal is not None and not literal.parts and 0 < literal.holding < literal.judged
-
-    @property
-    def shown(self) -> str:
-        """What it is marked as: its status, or that of a text which holds in some of its readings."""
-        return wording.MIXED if self.is_mixed else self.status
-
-    @property
-    def is_told(self) -> bool:
-        """Whether its word says more than its status does: where it holds, falls or cannot be met in part."""
-        barred = self.literal is not None and any(one.is_barred for one in self.literal.literal)
-        return self.is_mixed or bool(self.part) or not self.counts or (barred and self.status != Verdict.VACUOUS)
-
-    @property
-    def counts(self) -> bool:
-        """Whether it counts for or against the text: not what the text does not say, nor where an experiment falls."""
-        is_of_text = not wording.asks_of_experiment(self.statement)
-        return is_of_text and (self.said or self.reading == "repaired")
-
-    @property
-    def said(self) -> bool:
-        """Whether this is what the text says, in words or by taking it for granted."""
-        return wording.is_said(self.statement)
-
-    @property
-    def choice(self) -> str:
-        return wording.choice_of(self.reading)
-
-    def claimed_exponent(self, evidence: RateEvidence) -> float | None:
-        """The exponent asserted for the variable of a sweep, if there is one."""
-        if self.assertion is None or evidence.role != "conclusion":
-            return None
-        power = self.assertion.bound.exponents.get(evidence.variable)
-        return None if power is None else float(power)
-
-    @property
-    def toward(self) -> str:
-        """Where the swept variable tends."""
-        return "zero" if self.assertion is None else self.assertion.bound.toward
+from verify.report.rows.summary_row import SummaryRow
 
 
 @dataclass(frozen=True)
@@ -207,11 +102,6 @@ class Outline:
         return tuple(entry for claim in self.claims for entry in (claim, *claim.steps))
 
 
-def anchor(claim: str, reading: str = "") -> str:
-    """The id of a statement's section, unique in the page: ``bias-bound.T1.repaired``."""
-    return ".".join(part for part in (*claim.split("/"), *reading.split(":")) if part)
-
-
 def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Outline:
     """Join a report with the claims on record, those of ``spec`` by default.
 
@@ -247,9 +137,14 @@ def outline(report: ReportData, claims: Mapping[str, Claim] | None = None) -> Ou
 
 def _with_parts(head: StatementOutline, claim: Claim | None) -> StatementOutline:
     """The claim with the parts in its set of readings that fail under every reading of their own."""
-    if claim is None or head.literal is None or not head.literal.alone:
+    if claim is None:
         return head
     fallen = [step for step in head.fallen("as-written") if step.id in claim.parts("as-written")]
+    written = head.named.get("as-written")
+    if written is not None and written.part and fallen and all(step.named["as-written"].is_mixed for step in fallen):
+        head = replace(head, named={**head.named, "as-written": replace(written, holds_in_part=True)})
+    if head.literal is None or not head.literal.alone:
+        return head
     always = tuple(step.id for step in fallen if step.literal is None or step.literal.fails_throughout)
     literal, written = replace(head.literal, parts=always), head.named["as-written"]
     shown = replace(written, literal=literal if written.literal else None)

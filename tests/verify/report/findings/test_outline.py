@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from verify.report.findings.outline import anchor, outline
+from verify.report.findings.outline import outline
+from verify.report.findings.reading_outline import anchor
 from verify.report.report_files import Report
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.evidence.model import RateEvidence
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.site.frame import SiteFrame
 from verify.report.site.living.living_texts import Tab
 from verify.report.site.living.phrases import Switch

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.report import wording
 from verify.report.figures.canvas import Canvas, decade_label, mark, outline, padded, path, px, text
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.site.words.powers import drawn_powers
 

@@ -14,7 +14,7 @@ from verify.report import wording
 from verify.report.figures.canvas import Canvas, Pair, mark, outline, path, px, text, ticks
 from verify.report.figures.plots import seen_interval
 from verify.report.figures.spoken_text import heard
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.site.words.cell_numbers import CellNumber
 from verify.report.site.words.powers import drawn_powers

@@ -19,7 +19,7 @@ from verify.evidence.model import (
     RateEvidence,
 )
 from verify.report import wording
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.signs import MIXED, PROVEN, SHADES, look
 from verify.report.site.words.number_signs import EXACT, FITTED, NARROW, ROUGH, bracketed, rung_sign, signed

@@ -10,7 +10,7 @@ from typing import Any
 from verify.evidence.model import Counterexample
 from verify.report import wording
 from verify.report.findings import assumed_laws
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 
 SHOWN_BYTES = 6_000

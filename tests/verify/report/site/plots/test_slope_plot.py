@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spec.claims import Assertion, Bound
 from tests.verify.report.conftest import sweep
 from verify.evidence.model import Point, RateEvidence
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.site.plots.slope_plot import Figure, figure
 from verify.report.site.words.cell_numbers import CellNumber, number_of

@@ -14,7 +14,7 @@ from spec.claims import Assertion, Bound
 from tests.verify.report.conftest import make_report, sweep
 from verify.evidence.model import RUNGS, CertifiedBound, ComparisonEvidence, RateEvidence
 from verify.report import wording
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.report_files import Report
 from verify.report.signs import SHADES, STATUSES
