@@ -73,11 +73,11 @@ class Instance:
 
 
 ORDER = (
-    "toy1", "toy2", "scalar-rational", "interior", "concave-upper", "experiment-1d", "kink", "swapping-rows",
-    "crossing-kinks", "absolute-fixed", "absolute-moving", "two-of-three", "box-rational", "fixed-rows",
-    "moving-box", "random-2x3x4", "random-3x5x4", "random-4x6x6", "random-10x12x6", "experiment-5d", "ill-conditioned",
-    "rows-nearly-dependent", "weakly-active", "licq-fails", "infeasible", "holder-1-4", "holder-1-2", "holder-3-4",
-    "holder-1",
+    "toy1", "toy2", "scalar-rational", "interior", "concave-upper", "mildly-concave", "experiment-1d", "kink",
+    "swapping-rows", "crossing-kinks", "absolute-fixed", "absolute-moving", "two-of-three", "box-rational",
+    "fixed-rows", "moving-box", "random-2x3x4", "random-3x5x4", "random-4x6x6", "random-10x12x6", "experiment-5d",
+    "ill-conditioned", "rows-nearly-dependent", "weakly-active", "licq-fails", "infeasible", "holder-1-4", "holder-1-2",
+    "holder-3-4", "holder-1",
 )  # fmt: skip
 """The instances, from the plainest to the degenerate ones."""
 

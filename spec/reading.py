@@ -98,7 +98,9 @@ class Sense(Frozen):
         constants: Is a Lipschitz constant that a lemma assumes that of the L of each alpha, or one number for all?
         weights: Are the weights rho in L numbers once computed, or maps of x, which its derivative in x sees?
         expectation: Is a mean without a condition over all that is random, or given the stages or steps before?
-        at_kinks: Is the gradient of F where there is none one from Clarke's subdifferential, or any value?
+        alpha_size: May a condition on alpha be met by any alpha > 0, or by an accuracy, at most 1?
+        at_kinks: Is the gradient of F where there is none one from Clarke's subdifferential, or any value, or is it
+            supposed to exist wherever the oracle is asked?
     """
 
     constrained_by: Literal["rows", "solution"] = "solution"
@@ -116,7 +118,8 @@ class Sense(Frozen):
     constants: Literal["derived", "assumed"] = "derived"
     weights: Literal["frozen", "map"] = "frozen"
     expectation: Literal["all", "given"] = "all"
-    at_kinks: Literal["clarke", "any"] = "clarke"
+    alpha_size: Literal["any", "at-most-1"] = "any"
+    at_kinks: Literal["clarke", "any", "exists"] = "clarke"
 
 
 class Literally(NamedTuple):

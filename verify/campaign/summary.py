@@ -148,7 +148,7 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     # Over instances a claim says nothing where it does not apply; of a statement's parts each must hold.
     verdict = rolled_up(find_claim(full_id), parts)
     status: Any = verdict or FAULT
-    deciding = next(result for result in weighed if result.verdict == verdict)
+    deciding = _deciding([result for result in weighed if result.verdict == verdict])
     sentence = deciding.sentence if deciding.claim == full_id else f"By its part {deciding.claim}: {deciding.sentence}"
     row = SummaryRow(
         claim=full_id, reading=reading, status=status, sentence=sentence, deciding=deciding.instance,
@@ -160,6 +160,12 @@ def _row(full_id: str, reading: str, own: list[Result], inherited: list[Result])
     # What fails is the part's assertion and not the statement's own: the row says so.
     told = tally(str(Verdict.SUPPORTED), row.instances)
     return row.model_copy(update={"sentence": f"{sentence} Its own check refutes nothing: {told}."})
+
+
+def _deciding(alike: Sequence[Result]) -> Result:
+    """The first of results of one verdict; of a statement that holds, the first that holds with least to spare."""
+    own = [result for result in alike if result.claim == alike[0].claim]
+    return min(own, key=lambda result: result.loose_by or 0.0) if own[0].verdict is Verdict.SUPPORTED else own[0]
 
 
 def _left_open(weighed: Sequence[str], row: SummaryRow, by_key: dict[tuple[str, str], list[Result]]) -> dict[str, Any]:

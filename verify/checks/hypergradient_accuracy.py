@@ -28,10 +28,12 @@ from verify.evidence.samples.moments import Moments
 from verify.evidence.samples.premises_of_laws import law_of_variance
 from verify.evidence.streams import Sampler, Streams
 from verify.truth.enclosures.pair import Truth, exact_bias
-from verify.truth.geometry import Geometry, solve
+from verify.truth.geometry import Geometry, solve, spectral_norm
 from verify.verdict import decide
 
 INSTANCES = ("toy1", "two-of-three", "box-rational", "random-3x5x4")
+STILL = ("mildly-concave", "toy2", "fixed-rows", "interior")
+"""No active row moves with x, so that L_{H,y} grows least; in the first it is one number, and the bound is met."""
 LOUD, FAINT = additive("1/2"), additive("1/40")
 """The latter so faint that N_g = σ²/α², n times a power of 4, stays small where the bias becomes a plain power."""
 ALPHAS = (0.025, 0.0125, 0.00625, 0.003125, 0.0015625)
@@ -92,6 +94,32 @@ def mean_squared_error(case: Case) -> Measurement:
     of_pair = part_of_pair(case, truth, PAIR_ALPHAS)
     note = f"ỹ has {stop} in the direction that moves the estimate most. {PAIR_LAWS[case.sense.accuracy]}."
     return Measurement((rate, *of_pair, law), values_at("mean squared error at alpha", rate.points), note)
+
+
+@check("hypergradient-accuracy/growing-constant", instances=(*STILL, *INSTANCES), needs=("hypergradient",), sure=2)
+def with_a_growing_constant(case: Case) -> Measurement:
+    """The subject's error with the noise's exact law, and the part of the pair, over (1 + L_{H,y})² of each α."""
+    truth, points = regular_truth(case.instance), []
+    for setting in (_spent(case, truth, alpha) for alpha in ALPHAS):
+        assert setting.call.y_penalty is not None  # it spends ỹ
+        error = estimate(case, setting.call, setting.call.y_penalty) - truth.grad_F
+        square = float(error @ error) + second_moment(setting, FAINT) / setting.call.parameters.N_g
+        points.append(Point(at=setting.call.alpha, measured=square))
+    own = fit_rate(points, quantity="mean squared error by the noise's exact law", variable="alpha")
+    pair, *premises = part_of_pair(case, truth, PAIR_ALPHAS)
+    rates = [_over_growth(case, truth, rate) for rate in (own, pair) if isinstance(rate, RateEvidence)]
+    return Measurement(
+        (*rates, *premises), values_at("mean squared error over (1 + L_{H,y})² at alpha", rates[0].points)
+    )
+
+
+def _over_growth(case: Case, truth: Truth, rate: RateEvidence) -> RateEvidence:
+    points = []
+    for point in rate.points:
+        geometry, _ = at_truth(case, truth, point.at)
+        growth = (1 + spectral_norm(geometry.E)) ** 2
+        points.append(Point(at=point.at, measured=point.measured / growth, uncertainty=point.uncertainty / growth))
+    return fit_rate(points, quantity=f"{rate.quantity}, over (1 + L_{{H,y}})²", variable="alpha")
 
 
 def _exact_law(settings: Sequence[SampleSetting], truth: Truth) -> RateEvidence:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from spec.reading import KEEPING
 from verify.report import wording
 from verify.report.findings import user_lists
-from verify.report.findings.counted_statements import GRANTED, REPAIRED, UNSAID, WRITTEN
+from verify.report.findings.counted_statements import GRANTED, REPAIRED, SUPPOSED, UNSAID, WRITTEN
 from verify.report.findings.drawn_problems import sentences
 from verify.report.findings.outline import Outline, StatementOutline
 from verify.report.model import NAMED, ReportData
@@ -58,7 +58,7 @@ def overview(report: ReportData, arranged: Outline) -> list[str]:
         )
     lines += [
         f"Of statements that the text {does}, {outcomes(arranged.counts[group], group)}."
-        for group, does in ((GRANTED, "takes for granted"), (UNSAID, "does not make"))
+        for group, does in ((GRANTED, "takes for granted"), (SUPPOSED, "supposes"), (UNSAID, "does not make"))
         if group in arranged.counts
     ]
     if arranged.outside:
@@ -101,7 +101,8 @@ def standing(report: ReportData) -> list[str]:
 
 TALLIED = (
     (WRITTEN, "as written"), (GRANTED, "of those that it takes for granted"),
-    (UNSAID, "of those that no sentence of it makes"), (REPAIRED, "repaired, all of them asked together"),
+    (SUPPOSED, "of the hypotheses that it names"), (UNSAID, "of those that no sentence of it makes"),
+    (REPAIRED, "repaired, all of them asked together"),
 )  # fmt: skip
 """How each count of statements is introduced in a sentence."""
 
@@ -119,13 +120,16 @@ def tallied(arranged: Outline) -> str:
 def outcomes(counts: Mapping[str, int], group: str) -> str:
     """``3 are refuted, 1 stays undecided and 2 hold``, the worst first; what the text does not make only fails."""
     fails = ("fails", "fail") if group == UNSAID else ("is refuted", "are refuted")
+    holds, held = ("holds", "hold")
+    if group == SUPPOSED:
+        fails, holds, held = ("cannot be met", "cannot be met"), "can be met", "can be met"
     words = ((Verdict.REFUTED, *fails),
-             (MIXED, "holds in some readings of its words", "hold in some readings of their words"),
-             (Verdict.VACUOUS, "says nothing", "say nothing"),
+             (MIXED, f"{holds} in some readings of its words", f"{held} in some readings of their words"),
+             (Verdict.VACUOUS, *(fails if group == SUPPOSED else ("says nothing", "say nothing"))),
              (Verdict.INCONCLUSIVE, "stays undecided", "stay undecided"),
              (wording.FAULT, "ended in a fault", "ended in a fault"),
              (Verdict.NOT_APPLICABLE, "does not apply", "do not apply"),
-             (Verdict.SUPPORTED, "holds", "hold"))  # fmt: skip
+             (Verdict.SUPPORTED, holds, held))  # fmt: skip
     return wording.listing(
         f"{counts[status]} {one if counts[status] == 1 else many}" for status, one, many in words if counts.get(status)
     )
@@ -144,9 +148,10 @@ def remarks(entry: StatementOutline) -> list[str]:
         if outcome.by_itself:
             told = wording.tally(str(Verdict.SUPPORTED), outcome.instances)
             title = next((f" (“{step.title}”)" for step in entry.steps if step.id == outcome.part), "")
-            step = outcome.part.partition("/")[2]
+            step, under = outcome.part.partition("/")[2], "under some readings " if outcome.holds_in_part else ""
             notes.append(
-                f"{outcome.title}, it falls with {step}{title}, a part of it; its own check refutes nothing: {told}."
+                f"{outcome.title}, {under}it falls with {step}{title}, a part of it; "
+                f"its own check refutes nothing: {told}."
             )
     alone = {isolated.status for isolated in entry.isolated}
     if written and written.status == "REFUTED" and len(entry.isolated) > 1 and alone == {"SUPPORTED"}:

@@ -147,8 +147,9 @@ def test_what_is_off_in_the_stages_is_looked_for_once_and_told_by_each_that_fail
 
 
 def test_the_line_that_makes_a_stage_wrong_is_told_where_it_is_asked_for(project: Project) -> None:
-    kept = SOLVER.replace("return ReferenceSubject().hypergradient(problem, x, replace(call, reading=reading), rng)",
-                          "answer = ReferenceSubject().hypergradient(problem, x, call, rng)\n        return -answer")  # fmt: skip
+    right = "return ReferenceSubject().hypergradient(problem, x, replace(call, reading=reading), rng)"
+    turned = "answer = ReferenceSubject().hypergradient(problem, x, call, rng)\n        return -answer"
+    kept = SOLVER.replace(right, turned)
     project.pytester.makepyfile(my_signs=kept)
     text = decorated('"my_signs:Wrong"', claims=["bias-bound/T3"], instances=("toy1",), causes=60, trace=True)
     counts, out = project.run(text, apart=True)

@@ -170,7 +170,7 @@ def _given_run(
        decisions=1, sure=3)  # fmt: skip
 def segment_mean(case: Case) -> Measurement:
     """F along a segment against the mean of the oracle's gradients on it, on and off a kink."""
-    if case.as_written:
+    if case.as_written and case.sense.at_kinks != "exists":
         return _along_a_kink(case)
     function = along_a_kink.FUNCTION
     recorded = record(case, function.gradient, np.array([0.7, -0.4]) + 1e-3 * case.rng.random(2), SCHEDULE)

@@ -9,6 +9,7 @@ from itertools import combinations
 
 from spec.text.extract import Extract, Passage
 from verify.proofs.paper.findings import PaperFinding, Rule, quoted
+from verify.proofs.paper.stated_orders import STATIONARITY
 
 _ONE_SIDED = ("O", "O\u0303", "Ω", "≤", "≥")
 
@@ -105,11 +106,11 @@ def _named(passage: Passage) -> str:
 
 
 def more_than_derived(extract: Extract) -> Iterator[PaperFinding]:
-    """A sum that bounds from above has a Θ; or a quantity only ever bounded from above is called Θ."""
+    """A quantity only ever bounded from above is called Θ; a Θ among the terms of such a bound says no more than it."""
     bounded = {passage.name: passage for passage in extract.of("upper") if passage.says == "O"}
     for passage in extract.of("upper"):
-        if passage.says == "Θ":
-            why = f"the right side of an upper bound on {passage.name} can only be O"
+        if passage.says == "Θ" and passage.name == STATIONARITY:
+            why = f"what is shown of {passage.name} is a bound from above, and Θ says from both sides"
             yield PaperFinding("theta-bound", passage.name, passage, bounded.get(passage.name), why)
     for passage in extract.of("order"):
         there = bounded.get(passage.name)

@@ -18,6 +18,8 @@ _WHOLE_LETTER = re.compile(r"\s*([OΘΩ]\u0303?)\s*\(")
 _TEXT = re.compile(r"[\w‖(\[∇«]")
 _STATIONARITY = re.compile(r"[-\s~]*(?:stationarity|stationary)\b")
 """A point this near, or nearer, is what such words promise."""
+STATIONARITY = "stationarity"
+"""What is bounded where words promise a point this near."""
 _ALIKE = str.maketrans({"ϵ": "ε", "ϕ": "φ"})
 """Two glyphs of one letter are one letter in an order."""
 
@@ -40,7 +42,7 @@ def orders(document: Document) -> Iterator[Passage]:
         following = document.text[formula.stop : formula.stop + 20]
         whole = _letter_alone(formula.plain)
         if whole is not None and _STATIONARITY.match(following):
-            yield Passage(kind="upper", line=line, name="stationarity", says=whole.letter, place=place[:LONGEST])
+            yield Passage(kind="upper", line=line, name=STATIONARITY, says=whole.letter, place=place[:LONGEST])
         for name, letter in _upper_sums(formula):
             yield Passage(kind="upper", line=line, name=name[:LONGEST], says=letter, place=place[:LONGEST])
 

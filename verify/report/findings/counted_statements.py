@@ -11,11 +11,13 @@ from collections.abc import Iterable, Mapping
 from spec.claims import Statement
 from verify.report import wording
 
-WRITTEN, GRANTED, UNSAID, REPAIRED = "as-written", "granted", "unsaid", "repaired"
+WRITTEN, GRANTED, SUPPOSED, UNSAID, REPAIRED = "as-written", "granted", "supposed", "unsaid", "repaired"
 TITLES = {
-    WRITTEN: "As written", GRANTED: "Taken for granted", UNSAID: "Not in the text", REPAIRED: "Repaired",
+    WRITTEN: "As written", GRANTED: "Taken for granted", SUPPOSED: "Supposed", UNSAID: "Not in the text",
+    REPAIRED: "Repaired",
 }  # fmt: skip
-"""In the order of print: how a line of counts begins. What follows from the words is not in the text either."""
+"""In the order of print: how a line of counts begins. A hypothesis asserts nothing: asked is whether it can be met, and
+that is no success of what the text says. What follows from the words is not in the text either."""
 
 
 def group_of(statement: Statement | None, reading: str) -> str:
@@ -26,6 +28,8 @@ def group_of(statement: Statement | None, reading: str) -> str:
         return REPAIRED
     if not wording.is_said(statement):
         return UNSAID
+    if statement is not None and statement.question == "can-be-met":
+        return SUPPOSED
     return GRANTED if statement is not None and statement.relation == "implied" else WRITTEN
 
 

@@ -86,8 +86,8 @@ def _judged(entry: PaperAssertion, known: dict[str, StatementOutline]) -> Iterat
 
 
 def _outcomes(statement: StatementOutline) -> tuple[Outcome, ...]:
-    outcomes = [Outcome(statement.named[name].status, statement.named[name].word) for name in NAMED
-             if name in statement.named and statement.named[name].status]  # fmt: skip
+    readings = (statement.named[name].own for name in NAMED if name in statement.named)
+    outcomes = [Outcome(reading.shown, reading.word) for reading in readings if reading.status]
     if not outcomes and statement.missing:
         outcomes = [Outcome(statement.missing, wording.word(statement.missing))]
     return tuple(outcomes[:1] if len(set(outcomes)) == 1 else outcomes)

@@ -17,7 +17,8 @@ from verify.proofs.kernel.standings import NO_GOAL, ProofStanding, standings
 from verify.proofs.orders.inference import Following
 from verify.proofs.orders.table import order_table
 from verify.report import wording
-from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline
+from verify.report.findings.outline import Outline, StatementOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import ReportData
 from verify.verdict import Verdict
 

@@ -15,7 +15,7 @@ from spec.formulas.powers import superscript
 from verify.report import prose, wording
 from verify.report.findings import user_lists
 from verify.report.findings.counted_statements import TITLES
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import ReportData
 from verify.report.paragraphs import Headline, Paragraph
 from verify.report.signs import MIXED, PROVEN, look

@@ -11,12 +11,13 @@ from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.findings import drawn_problems, user_lists
 from verify.report.findings.assumed_laws import beside
-from verify.report.findings.counted_statements import GRANTED, WRITTEN, group_of
+from verify.report.findings.counted_statements import GRANTED, SUPPOSED, WRITTEN, group_of
 from verify.report.findings.hypothesis_ledger import Hypothesis, ledgers
 from verify.report.findings.judged_assertions import judged_assertions
-from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
+from verify.report.findings.outline import Outline, StatementOutline, outline
 from verify.report.findings.proof_breaks import proof_breaks
 from verify.report.findings.proven import proven_ids
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import NAMED, ReportData
 from verify.report.signs import PROVEN, look
 
@@ -83,7 +84,11 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
                     for line in _item(reading)
                 ],
             )
-            for group, title in ((WRITTEN, "Refuted as written"), (GRANTED, "Taken for granted, and refuted"))
+            for group, title in (
+                (WRITTEN, "Refuted as written"),
+                (GRANTED, "Taken for granted, and refuted"),
+                (SUPPOSED, "Supposed, and impossible to meet"),
+            )
         ),
         ("Not in the text, and not so", [line for reading in unsaid for line in _item(reading)]),
         ("Left open", [f"- `{e.id}`: {escape(e.left_open)}" for e in arranged.statements if e.left_open]),

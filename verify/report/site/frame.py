@@ -18,7 +18,8 @@ from verify.report import mathml, prose, wording
 from verify.report.figures.drawing import Drawing
 from verify.report.figures.plots import stylesheet
 from verify.report.findings import proven
-from verify.report.findings.outline import Outline, ReadingOutline, StatementOutline, outline
+from verify.report.findings.outline import Outline, StatementOutline, outline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import NAMED, ReportData, Result
 from verify.report.site.words import cell_numbers as numbers
 from verify.report.site.words import number_signs

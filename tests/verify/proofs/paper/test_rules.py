@@ -117,8 +117,8 @@ PLANTED = {
         document(THEOREM % r"T = O(\epsilon^{-3})" + PROOF % r"T = O(\epsilon^{-3})"),
     ),
     "theta-bound": (
-        document(r"\[ d(x) \leq b + \Theta(\alpha) \]"),
-        document(r"\[ d(x) \leq b + O(\alpha) \]"),
+        document(r"\[ d(x) \leq b + O(\alpha) \] To achieve $d(x) = \Theta(\alpha)$, take more."),
+        document(r"\[ d(x) \leq b + \Theta(\alpha) \] To achieve $d(x) = O(\alpha)$, take more."),
     ),
 }  # fmt: skip
 

@@ -14,7 +14,7 @@ from spec.claims import Claim
 from spec.files import Frozen
 from verify.report import wording
 from verify.report.findings.hypothesis_ledger import Hypothesis, ledgers
-from verify.report.findings.outline import ReadingOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.site.causes.failure_causes import put, told_as
 from verify.report.site.frame import SiteFrame
 from verify.report.site.words.cell_numbers import CellNumber

@@ -18,7 +18,8 @@ from spec.claims import Bound
 from spec.files import Frozen
 from spec.reading import Choice, find_choice
 from verify.report import wording
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.findings.repairs import implies
 from verify.report.site.frame import FOLDER, SiteFrame
 from verify.report.site.words.cell_numbers import CellNumber, bare

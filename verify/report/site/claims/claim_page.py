@@ -12,7 +12,8 @@ from verify.evidence.model import ComparisonEvidence, RateEvidence
 from verify.proofs.kernel.standings import standings
 from verify.report import prose, wording
 from verify.report.findings import assumed_laws
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.site.frame import APART, FOLDER, Page, SiteFrame, claim_file, drawn
 from verify.report.site.plots.slope_plot import Figure, figure
@@ -154,7 +155,9 @@ def _as_written(reading: ReadingOutline | None, number: CellNumber) -> Markup:
     where = "As written" if reading is None or reading.said else "Our literal reading"
     if number.status == Verdict.REFUTED:
         lead = "Refuted as written" if where == "As written" else f"{where} fails"
-        if reading is not None and reading.is_mixed:
+        if reading is not None and reading.holds_in_part:
+            lead = f"As written {reading.word}; under the first reading"
+        elif reading is not None and reading.is_mixed:
             lead = f"As written {number.note}; under the first"
         elif reading is not None and reading.part:
             own = f", {reading.by_itself}" if reading.by_itself else ""

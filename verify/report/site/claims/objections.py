@@ -18,8 +18,9 @@ from spec.reading import chosen_by, find_choice
 from spec.text.assertions import IN_THE_TEXT, PaperAssertion, load_assertions
 from verify.evidence.model import PremiseEvidence
 from verify.report import wording
-from verify.report.findings.counted_statements import GRANTED, WRITTEN, group_of
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.counted_statements import GRANTED, SUPPOSED, WRITTEN, group_of
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.model import Result
 from verify.report.site.frame import FOLDER, Page, SiteFrame, drawn
 from verify.truth.geometry import quadratic_of
@@ -131,6 +132,11 @@ def _read_otherwise(fallen: StatementOutline, deciding: Result) -> Iterator[Obje
         where = f" on {one.instance}" if one.instance else ""
         measured = f", {one.measured} where {one.claimed} is claimed" if one.measured else ""
         answers = (f"Then it is {wording.word(one.status)}{where}{measured}.",) if one.fails or one.is_barred else ()
+        if one.holds and fallen.literal is not None and fallen.literal.parts:
+            part = fallen.literal.parts[0]
+            answers = (
+                f"Then what it says by itself holds{where}; its part {part} fails under each reading of its words.",
+            )
         yield Objection(f"We meant: {one.words}.", answers)
 
 
@@ -213,7 +219,7 @@ def pages(site: SiteFrame) -> list[Page]:
     # What the words say first: what they take for granted is refuted without them being wrong.
     every.sort(key=lambda one: one.group != WRITTEN)
     unanswered = sum(not one.stands for one in every)
-    counted = {group: sum(one.group == group for one in every) for group in (WRITTEN, GRANTED)}
+    counted = {group: sum(one.group == group for one in every) for group in (WRITTEN, GRANTED, SUPPOSED)}
     about = f"{wording.counted(len(every), 'refutation')} and what can be said against each."
     body = drawn("objections.html.j2", site, every=every, unanswered=unanswered, counted=counted)
     return [Page(FILE, TITLE, body, about)]

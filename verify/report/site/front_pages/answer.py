@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from verify.report import wording
-from verify.report.findings.counted_statements import GRANTED, REPAIRED, WRITTEN
+from verify.report.findings.counted_statements import GRANTED, REPAIRED, SUPPOSED, WRITTEN
 from verify.report.findings.drawn_problems import CLEAN, sentences
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.outline import StatementOutline
 from verify.report.findings.proven import DERIVED, firm_order, proven_in
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.prose import outcomes
 from verify.report.site.causes.added_hypotheses import (
     AddedHypothesis,
@@ -75,17 +76,18 @@ def numeral(count: int, *, opening: bool = False) -> str:
 
 
 def _short(site: SiteFrame) -> str:
-    written, granted = (site.outline.counts.get(group, {}) for group in (WRITTEN, GRANTED))
+    written, granted, supposed = (site.outline.counts.get(group, {}) for group in (WRITTEN, GRANTED, SUPPOSED))
     if site.report.only_drawn:
         return f"{CLEAN}."
     if not site.report.results:
         return "Nothing was asked."
-    if not written and not granted:
+    if not written and not granted and not supposed:
         return "The text as written was not asked."
-    for counts, short in ((written, "Not as written."), (granted, "Not in what it takes for granted.")):
+    for counts, short in ((written, "Not as written."), (granted, "Not in what it takes for granted."),
+                          (supposed, "Not in what it supposes.")):  # fmt: skip
         if counts.get(Verdict.REFUTED) or counts.get(Verdict.VACUOUS):
             return short
-    counts = Counter(written) + Counter(granted)
+    counts = Counter(written) + Counter(granted) + Counter(supposed)
     if counts.get(wording.MIXED):
         return "Not in every reading of its words."
     if counts.get(Verdict.SUPPORTED):
@@ -163,7 +165,11 @@ def _kindest(site: SiteFrame) -> Markup:
 
 def _tally(counts: Mapping[str, Mapping[str, int]]) -> str:
     """What was asked as written, where nothing else opens the page."""
-    leads = ((WRITTEN, "{} asked as written"), (GRANTED, "{} that the text takes for granted"))
+    leads = (
+        (WRITTEN, "{} asked as written"),
+        (GRANTED, "{} that the text takes for granted"),
+        (SUPPOSED, "{} that it supposes"),
+    )
     told = [
         f"of {lead.format(wording.counted(sum(counts[group].values()), 'statement'))}, {outcomes(counts[group], group)}"
         for group, lead in leads if group in counts
@@ -287,7 +293,7 @@ def asked(site: SiteFrame) -> str:
         kinds = ((claims, "claim"), (steps, "proof step"))
         parts = [wording.counted(count, noun) for count, noun in kinds if count]
         told.append(f"Asked: {wording.listing(parts)} of {len(every)}; of the others nothing is said")
-    groups = {"as-written": (WRITTEN, GRANTED), "repaired": (REPAIRED,)}
+    groups = {"as-written": (WRITTEN, GRANTED, SUPPOSED), "repaired": (REPAIRED,)}
     absent = [name for name, some in groups.items() if not any(group in site.outline.counts for group in some)]
     if len(absent) == 1:
         told.append(

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from verify.report import wording
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.outline import StatementOutline
 from verify.report.findings.proven import standing_of
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.site.causes.failure_causes import Cause, CauseFinding, change, findings
 from verify.report.site.frame import SiteFrame
 from verify.report.site.plots.rate_figure import compared, rate_figure, spark

@@ -11,7 +11,8 @@ from markupsafe import Markup
 from verify.report import wording
 from verify.report.findings import user_lists
 from verify.report.findings.drawn_problems import CLEAN
-from verify.report.findings.outline import ReadingOutline, StatementOutline
+from verify.report.findings.outline import StatementOutline
+from verify.report.findings.reading_outline import ReadingOutline
 from verify.report.site.claims.paper_stages import staged
 from verify.report.site.frame import FRONT, Page, SiteFrame, drawn
 from verify.report.site.living.phrases import switches

@@ -82,9 +82,9 @@ class JudgedStatement:
     numbers: Mapping[str, CellNumber]
 
     def standing(self, reading: str) -> Standing:
-        """What became of it."""
+        """What became of it: of a claim by its own check, for its parts say other words of the paper's."""
         if self.outline and reading in self.numbers:
-            outcome = self.outline.named[reading]
+            outcome = self.outline.named[reading].own
             return Standing(outcome.shown or ABSENT, outcome.word if outcome.is_told else "")
         return Standing((self.outline.missing if self.outline else "") or ABSENT)
 
