@@ -124,12 +124,12 @@ def test_the_counts_of_the_documents_are_those_of_the_data() -> None:
     proven = re.search(r"repaired statements (\d+) are proven \((\d+) with a premise more\), (\d+) in part", theorems)
     assert proven is not None
     assert f"Of {proven[1]} repaired statements the sentence itself" in front
-    assert f"{proven[2]} of these, the bias lemma among them, only for quadratic f and g" in front
+    assert f"{proven[2]} of these with a premise more: the bias lemma asks for quadratic f and g" in front
     assert f"and {proven[3]} are proven in part" in front
     assert f"{kinds['said']} rows, each with the lines of its sentence" in findings
     assert f"those of the {len(statements)} statements that say it" in findings
     assert f"Of {proven[1]} repaired statements the sentence itself" in findings
-    assert f"{proven[2]} of these, the bias lemma among them, only for quadratic f and g" in findings
+    assert f"{proven[2]} of these with a premise more: the bias lemma asks for quadratic f and g" in findings
     assert f"and {proven[3]} are proven in part" in findings
 
 

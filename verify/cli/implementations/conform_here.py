@@ -17,7 +17,7 @@ from verify.checks.measuring.case import ProfileName
 from verify.cli.arguments.conform_options import Conform
 from verify.cli.arguments.sources import read_numbers, require_one_of
 from verify.cli.output.ci_output import CiOutput
-from verify.cli.output.console import cores, ended_politely, plain_console, print_json, progress_bar
+from verify.cli.output.console import cores, ended_politely, plain_console, print_json, progress_bar, say
 from verify.cli.output.folder import FILES, require_folder, require_our_pages
 from verify.conformance import judge
 from verify.conformance.further_questions.own_problems import OwnProblem
@@ -107,7 +107,7 @@ def _judge(options: Conform) -> int:
             estimates=ESTIMATES if options.estimates is None else options.estimates,
             seconds=judge.SECONDS if options.seconds is None else options.seconds,
             time_limit=TIME_LIMIT if options.time_limit is None else options.time_limit, exitfirst=options.exitfirst,
-            trace=options.trace and (_silent if options.quiet else _say),
+            trace=options.trace and (_silent if options.quiet else say),
         )  # fmt: skip
     ci_output.conformance(conformance)
     if options.as_json:
@@ -117,11 +117,6 @@ def _judge(options: Conform) -> int:
     for text in (*_told(conformance, quiet=options.quiet), f"{conformance.seconds:.0f} s; everything: {files}"):
         plain_console().print(text, markup=False, soft_wrap=True)
     return conformance.exit_code
-
-
-def _say(text: str) -> None:
-    """What is looked for, while it is."""
-    sys.stderr.write(f"f2csa: {text}\n")
 
 
 def _silent(text: str) -> None:

@@ -52,6 +52,11 @@ class PlainConsole(Console):
         super().print(*(objects if can_show(self.file) else map(in_ascii, objects)), **how)  # type: ignore[arg-type]  # a text stream
 
 
+def say(text: str) -> None:
+    """What is looked for, while it is."""
+    sys.stderr.write(f"f2csa: {text}\n")
+
+
 def plain_console() -> PlainConsole:
     """Standard output as a console."""
     return PlainConsole(highlight=False, emoji=False)

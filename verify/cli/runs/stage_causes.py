@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from spec.errors import InvalidInputError
-from verify.cli.output.console import ended_politely
+from verify.cli.output.console import ended_politely, say
 from verify.report.report_files import Report
 from verify.report.rows.letter import Letter
 from verify.subjects import SubjectFaultError
@@ -60,16 +60,12 @@ def letter_of_stages(
     try:
         with ended_politely(), redirect_stdout(sys.stderr):
             conformance = conform(
-                subject, seed=seed, seconds=seconds, time_limit=time_limit, stages_only=True, trace=trace and _say
+                subject, seed=seed, seconds=seconds, time_limit=time_limit, stages_only=True, trace=trace and say
             )
             return letter_of(conformance)
     except (InvalidInputError, SubjectFaultError) as error:
         sys.stderr.write(f"f2csa: what is off was not looked for: {error}\n")
         return None
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"f2csa: {text}\n")
 
 
 def causes(report: Report) -> list[str]:

@@ -122,12 +122,10 @@ def _causes(letter: Letter | None, tree: SourceTree) -> Iterator[Issue]:
     """
     for one in letter.wrong if letter is not None else ():
         if one.is_explained or one.lines:
-            told_lines = [f"{place}: {remedy}." for place, remedy in one.remedies]
-            lines = [
-                SourceLine(tree.find(place.rpartition(":")[0]), int(place.rpartition(":")[2]))
-                for place, _ in one.remedies
-            ]
-            message = " ".join(filter(None, [one.sentence, one.rest, *told_lines]))
+            remedies = [f"{place}: {remedy}." for place, remedy in one.remedies]
+            named = [place.rpartition(":") for place, _ in one.remedies]
+            lines = (SourceLine(tree.find(file), int(line)) for file, _, line in named)
+            message = " ".join(filter(None, [one.sentence, one.rest, *remedies]))
             at = next((line for line in lines if line.file), None)
             yield Issue("warning", "cause", f"{STAGE}{one.stage}", message, place=at)
 

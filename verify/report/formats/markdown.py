@@ -43,7 +43,11 @@ def render_markdown(report: ReportData, claims: Mapping[str, Claim] | None = Non
     refuted = [
         r
         for r in readings
-        if r.status == "REFUTED" and not r.choice and r.reading != "repaired" and r.said and not r.is_mixed
+        if (r.status == "REFUTED" or (r.status == "VACUOUS" and group_of(r.statement, WRITTEN) == SUPPOSED))
+        and not r.choice
+        and r.reading != "repaired"
+        and r.said
+        and not r.is_mixed
     ]
     unsaid = [r for r in readings if r.status == "REFUTED" and r.reading == "as-written" and not r.said]
     remarks = [f"`{entry.id}`: {escape(remark)}" for entry in arranged.claims for remark in prose.remarks(entry)]

@@ -310,7 +310,8 @@ def test_right_answers_with_noise_are_no_memory() -> None:
 
 def test_the_catalogued_memories_are_named() -> None:
     for id_, words in (("stale-lower-level", "the answer is that of the call before"),
-                       ("frozen-lower-level", "from a memory keyed on the problem")):  # fmt: skip
+                       ("frozen-lower-level",
+                            "keyed on the problem, if need be with the rows A, B, b: its key lacks x")):  # fmt: skip
         make = partial(by_id, id_)
         lower = [b for b in explain_state(StageCalls(make()), renewed(make)) if b.stage == "lower_level"]
         assert [words in e.sentence for b in lower for e in b.explanations] == [True]

@@ -57,7 +57,9 @@ def test_each_other_reading_is_an_objection_with_where_it_fails_and_by_how_much(
 
 def test_in_a_run_only_what_is_not_the_papers_words_stays_open() -> None:
     made = list(refuted(SiteFrame.of(kept.run(["bias-bound", "solution-error", "sfo-complexity"], profile="smoke"))))
-    assert {"bias-bound", "solution-error", "sfo-complexity"} <= {one.entry.id for one in made}
+    shown = {one.entry.id for one in made}
+    assert {"bias-bound", "sfo-complexity"} <= shown
+    assert "solution-error" not in shown, "it falls with a part that holds in some readings of its words"
     open_ones = {one.entry.id: [o.says for o in one.objections if not o.answers] for one in made if not one.stands}
     asserted = {full for one in load_assertions().assertions for full in {*one.covered_by} - {*one.beside}
                 if one.kind in IN_THE_TEXT and not one.granted}  # fmt: skip
