@@ -126,7 +126,7 @@ def ask(stages: StageCalls, questions: Iterable[Probe]) -> Asked:
     ever is: a subject may be slow to refuse.
     """
     replies, refused, put_off = Asked(), set[object](), list[Probe]()
-    queue = deque(probe for probe in questions if stages.use_draws or not probe.needs_draws)
+    queue = deque(probe for probe in questions if stages.use_draws or probe.call.draws is None)
     while queue:
         probe = queue.popleft()
         if not replies.answers and {probe.given, id(probe.problem)} <= refused:

@@ -16,6 +16,7 @@ from verify.conformance.blame.known_names import confirmed_names
 from verify.conformance.blame.left_over import left_over
 from verify.conformance.blame.memory.state_rules import Remembers, StateRule
 from verify.conformance.blame.noise.noise_elsewhere import is_at_random, with_all
+from verify.conformance.blame.noise.noise_matrix import shares_as_told
 from verify.conformance.blame.sums.call_points import point_of
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import CATALOGUE, find
@@ -130,7 +131,7 @@ def _catalogued(seen: Seen, stage: Stage, blame: Blame | None) -> Diagnosis:
         return Diagnosis(stage=stage, sentence=NONE)
     if stage in PROBED:
         return _by_values(seen, stage, blame)
-    return _by_rules(seen) if stage == "optimise" else _by_laws(seen, stage)
+    return _by_rules(seen) if stage == "optimise" else _by_laws(seen, stage, blame)
 
 
 def suspect(seen: Seen) -> Diagnosis | None:
@@ -314,26 +315,25 @@ def _by_rules(seen: Seen) -> Diagnosis:
     return Diagnosis(stage="optimise", sentence=sentence, matches=tuple(matches), nearest=tuple(others[:SHOWN]))
 
 
-def _by_laws(seen: Seen, stage: Stage) -> Diagnosis:
+def _by_laws(seen: Seen, stage: Stage, blame: Blame | None = None) -> Diagnosis:
     if stage == "samples":
         sampled = seen.sampled
         assert sampled is not None  # the stage diverged, so it was sampled
-        own: Signature = sampled.signature
+        own, right = sampled.signature, sampled.law
         counts = tuple(sorted(sampled.counts.items()))
         theirs = {mutant.id: _samples_of(mutant.id, counts) for mutant in _candidates(["samples"])}
-        right = sampled.law
     else:
-        own = seen.runs
+        own, right = seen.runs, random_stages.reference_runs()
         offered = tuple(name for name in RUN_STAGES if seen.stages.offers(name))
-        right = random_stages.reference_runs()
         theirs = {mutant.id: _runs_of(mutant.id, offered) for mutant in _candidates(["runs"])}
         # A mutant whose solvers the subject does not offer looks like the reference here.
         theirs = {mutant_id: runs for mutant_id, runs in theirs.items() if distance(runs, right) > 1}
     off, candidates = distance(own, right), []
     for mutant_id, signature in theirs.items():
         worst = distance(own, signature)
-        # A law between two others is neither.
-        candidates.append(_match(find(mutant_id), worst <= min(LIKELY, NEAR * off), worst, None, len(own)))
+        # A law between two others is neither; one that is alike only where it was compared is another, too.
+        alike = worst <= min(LIKELY, NEAR * off) and shares_as_told(blame, StageCalls(by_id(mutant_id)))
+        candidates.append(_match(find(mutant_id), alike, worst, None, len(own)))
     matches = _nearest_first(match for match in candidates if match.matches)
     others = _nearest_first(match for match in candidates if not match.matches)
     sentence = by_laws(matches, others, len(own), off)

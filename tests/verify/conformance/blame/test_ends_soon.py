@@ -41,6 +41,16 @@ class Damped(PlainMethod):
         return y * (1 - part) + part, lam * (1 - part**1.5)
 
 
+class StopsRelatively(PlainMethod):
+    """It leaves half of what it may leave of the gradient, times the length of the system's right side."""
+
+    def penalty_minimiser(self, problem: Any, x: Any, call: Any, tol: Any) -> Any:
+        q, y = problem.arrays, super().penalty_minimiser(problem, x, call, tol)
+        H = q.f_yy + call.alpha**-2 * q.g_yy + call.alpha**-4 * (q.B.T * call.rho) @ q.B
+        left = np.ones(len(y)) / np.sqrt(len(y)) * (call.alpha if tol is None else tol) * np.linalg.norm(H @ y) / 2
+        return y + np.linalg.solve(H, left)
+
+
 class KeepsARow(PlainMethod):
     """Now and then a row stays held though its multiplier is set to 0."""
 
@@ -65,6 +75,13 @@ def test_an_iteration_that_ends_too_soon_shows_where_there_are_many_variables() 
     assert status == "diverges"
     assert told.startswith("no term says why. 1 of the 1 answers that are off leave at most ")
     assert told.endswith("where at most 1e-06 may be left: as a solve leaves it that ends too soon")
+
+
+def test_a_stop_that_is_relative_to_the_right_side_is_told() -> None:
+    status, told = told_of(StopsRelatively(), "penalty_minimiser")
+    assert status == "diverges"
+    assert "answers leave at most tol·‖∇_yL(x,0)‖ of the gradient" in told
+    assert told.endswith("as a solve leaves it whose stop is relative to its right side")
 
 
 def test_blocks_in_single_precision_are_named() -> None:

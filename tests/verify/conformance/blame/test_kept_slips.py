@@ -68,8 +68,13 @@ def test_a_memory_by_every_digit_gets_no_name() -> None:
     assert explain_state(StageCalls(make()), renewed(make)) == ()
 
 
-def stale(key: Callable[[Any, Any], Any], steps: int, *, falling: bool = False) -> type:
-    """Newton's steps with the first Hessian of a key; ``falling``, while the gradient gets smaller."""
+def stale(
+    key: Callable[[Any, Any], Any], steps: int, *, falling: bool = False, held: bool = False, from_0: bool = False
+) -> type:
+    """Newton's steps with the first Hessian of a key; ``falling``, while the gradient gets smaller.
+
+    ``held``, until a call has another key; ``from_0`` they start at 0, not at ỹ*.
+    """
 
     class Stale:
         name = "stale"
@@ -81,8 +86,11 @@ def stale(key: Callable[[Any, Any], Any], steps: int, *, falling: bool = False) 
             q = problem.arrays
             c = Given(q, x, call.y_star, call.y_star, call.lam, call.rho, call.alpha, 1)
             H = q.f_yy + c.a1 * q.g_yy + c.a2 * (q.B.T * c.rho) @ q.B
-            kept = self.kept.setdefault((len(call.y_star), key(problem, call)), H)
-            y, best = call.y_star, minimiser(c)
+            slot = len(call.y_star), key(problem, call)
+            if held and slot not in self.kept:
+                self.kept.clear()
+            kept = self.kept.setdefault(slot, H)
+            y, best = 0 * call.y_star if from_0 else call.y_star, minimiser(c)
             for _ in range(steps):
                 further = y - np.linalg.solve(kept, H @ (y - best))
                 if falling and np.linalg.norm(H @ (further - best)) >= np.linalg.norm(H @ (y - best)):
@@ -106,6 +114,14 @@ STALE = {
     "by problem and α, while it helps": (
         stale(lambda problem, call: (str(problem.to_dict()), call.alpha), 8, falling=True),
         "8 Newton steps from ỹ* that make the gradient smaller, uses the Hessian of the first call with this problem",
+    ),
+    "by problem and α, kept alone, refined": (
+        stale(lambda problem, call: (str(problem.to_dict()), call.alpha), 2, held=True, from_0=True),
+        "penalty solve, refined once, uses the Hessian of the first of the calls in a row with this problem and α",
+    ),
+    "by problem, a solve": (
+        stale(lambda problem, call: str(problem.to_dict()), 1, from_0=True),
+        "the penalty solve uses the Hessian of the first call with this problem",
     ),
     "by α, 1 step": (stale(lambda problem, call: call.alpha, 1), "Hessian of the first call with this α"),
 }  # fmt: skip

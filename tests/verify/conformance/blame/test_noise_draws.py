@@ -17,8 +17,10 @@ from verify.conformance.blame.noise.noise_matrix import (
     TAKEN_SCALES,
     MatrixLaw,
     matrix_spots,
+    shares_as_told,
 )
 from verify.conformance.blame.noise.noise_terms import NoiseTerm, NoisyCall
+from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.null_subjects import null_subjects
 from verify.conformance.comparison.stage_comparison import look
 from verify.conformance.letter.diagnosis import diagnose
@@ -179,6 +181,35 @@ def test_the_law_of_matrix_noise_is_told_of_subjects_that_draw_their_own(step: s
     (law,) = blame.explanations
     assert law.sentence.endswith(said)
     assert blame.held_out > 0
+
+
+@pytest.mark.parametrize(("formula", "said"), [("z_f", "the same normals as that of f"),
+                                               ("-z_f", "the opposite normals of f's")])  # fmt: skip
+def test_normals_that_two_gradients_share_are_told_and_no_bug_of_another_law_beside_them(
+    formula: str, said: str
+) -> None:
+    stages = mistaken("z_g", formula, uses_draws=False)
+    (blame,) = explain_noise(stages)
+    (rule,) = blame.explanations
+    assert f"under matrix noise the noise of g is made of {said}" in rule.sentence
+    assert shares_as_told(blame, stages)
+    assert not shares_as_told(blame, StageCalls(by_id("loses-one-of-two")))
+    assert not shares_as_told(blame, StageCalls(PlainMethod()))
+    assert shares_as_told(None, StageCalls(PlainMethod()))
+
+
+class NeverHandedNormals(NoiseEverywhere):
+    """The same of a program that takes no normals from a call."""
+
+    uses_draws = False
+
+
+def test_noise_where_none_belongs_is_seen_of_a_program_that_takes_no_normals() -> None:
+    seen = look(StageCalls(NeverHandedNormals()), only=["hypergradient"])
+    assert {a.probe.own_draws for a in seen.answers if not a.excess <= 1} == {True}
+    assert all(a.probe.call.draws is None for a in seen.answers)
+    (found,) = diagnose(seen, explain_all(seen.stages, seen))
+    assert "leaves ∇_x f out (its `on` has no f.x) and no normals are given" in found.sentence
 
 
 def test_right_noise_of_own_draws_gets_nothing() -> None:

@@ -81,12 +81,14 @@ def _minimiser(probe: Probe, use: Use, stages: Any) -> Vector:
     q: Any = arrays_of(probe.problem)
     y = np.asarray(lagrangian(q, use("solve.x", probe.x), call).minimiser())
     H = np.asarray(q.f_yy + call.alpha**-2 * q.g_yy + call.alpha**-4 * (q.B.T * call.rho) @ q.B)
-    for steps in NEWTON_STEPS:
-        factored = use(f"factor{steps}.H", H)
-        if factored is not H:
-            # Each step leaves of the way what a step with another matrix leaves.
-            left = np.linalg.matrix_power(np.eye(len(y)) - np.linalg.solve(factored, H), steps)
-            y = y + left @ (np.asarray(call.y_star) - y)
+    starts = {"factor": (NEWTON_STEPS, np.asarray(call.y_star)), "from_zero": (REFINEMENTS, np.zeros(len(y)))}
+    for place, (counts, start) in starts.items():
+        for steps in counts:
+            factored = use(f"{place}{steps}.H", H)
+            if factored is not H:
+                # Each step leaves of the way what a step with another matrix leaves.
+                left = np.linalg.matrix_power(np.eye(len(y)) - np.linalg.solve(factored, H), steps)
+                y = y + left @ (start - y)
     for most in FALLING_STEPS:
         factored = use(f"falling{most}.H", H)
         if factored is not H:
@@ -108,6 +110,8 @@ def _while_falling(most: int, matrices: tuple[Vector, Vector], start: Vector, y:
 
 NEWTON_STEPS = (1, 2, 3, 4, 5, 10)
 """How many steps may be made with a matrix that is kept."""
+REFINEMENTS = (1, 2, 3)
+"""The same from 0, where the first is the solve and the others refine it."""
 FALLING_STEPS = (4, 5, 6, 7, 8, 10, 20, 50, 100)
 """How many at most, as long as each makes the gradient smaller."""
 

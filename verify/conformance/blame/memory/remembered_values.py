@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spec.exact import Vector
-from verify.conformance.blame.memory.remembered_lines import FALLING_STEPS, NEWTON_STEPS, as_right, played
+from verify.conformance.blame.memory.remembered_lines import FALLING_STEPS, NEWTON_STEPS, REFINEMENTS, as_right, played
 from verify.conformance.blame.memory.state_questions import Question, questions, tilted_place
 from verify.conformance.blame.memory.state_rules import AskedState, StateRule
 from verify.conformance.blame.noise.noise_draws import drawn_call
@@ -41,7 +41,8 @@ from verify.method.lines import Stage
 
 Keeping = Literal[
     "before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices", "weights",
-    "problem weights", "near weights", "problem near weights",
+    "problem weights", "near weights", "problem near weights", "held problem", "held alpha", "held problem alpha",
+    "held matrices",
 ]  # fmt: skip
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
@@ -58,9 +59,15 @@ KEEPINGS: dict[Keeping, str] = {
     "problem weights": "of the first call with this problem and ρ",
     "near weights": "of the first call with this ρ",
     "problem near weights": "of the first call with this problem and ρ",
+    "held problem": "of the first of the calls in a row with this problem",
+    "held alpha": "of the first of the calls in a row with this α",
+    "held problem alpha": "of the first of the calls in a row with this problem and α",
+    "held matrices": "of the first of the calls in a row with these f_yy, g_yy and B",
 }
 """In words."""
-BY_CALL: frozenset[Keeping] = frozenset({"problem", "x", "alpha", "problem alpha", "problem x", "matrices"})
+HELD: frozenset[Keeping] = frozenset(keeping for keeping in KEEPINGS if keeping.startswith("held"))
+"""Those that keep one value, until a call differs."""
+BY_CALL: frozenset[Keeping] = HELD | {"problem", "x", "alpha", "problem alpha", "problem x", "matrices"}
 """Those that tell calls apart by what is asked."""
 BY_WEIGHTS: frozenset[Keeping] = frozenset(keeping for keeping in KEEPINGS if keeping.endswith("weights"))
 """Those that tell calls apart by ρ as it is in the call; a program may round it otherwise than another does."""
@@ -113,6 +120,7 @@ IN_WEIGHTS = _spots(
     ("ramp_h.h_width", "the activation", "the width of h's ramp"),
     ("ramp_lam.lam_width", "the activation", "the width of λ̃'s ramp"),
 )
+REFINED = {1: "", 2: ", refined once,", 3: ", refined twice,"}
 IN_SOLVE = _spots(
     ("solve.x", "the penalty solve", "x"),
     ("solve.y_star", "the penalty solve", "ỹ*"),
@@ -121,6 +129,8 @@ IN_SOLVE = _spots(
     ("solve.lam solve.rho", "the penalty solve", "λ̃ and ρ"),
     *((f"factor{k}.H", f"the penalty solve, made of {k} Newton step{'s' * (k > 1)} from ỹ*,", "the Hessian")
       for k in NEWTON_STEPS),
+    *((f"from_zero{k}.H", f"the penalty solve{REFINED[k]}", "the Hessian")
+      for k in REFINEMENTS),
     *((f"falling{k}.H", f"the penalty solve, made of at most {k} Newton steps from ỹ* that make the gradient smaller,",
        "the Hessian") for k in FALLING_STEPS),
 )  # fmt: skip
@@ -164,7 +174,8 @@ OF_STAGE: dict[Stage, tuple[RememberedSpot, ...]] = {
 """Where each stage may take something over."""
 
 
-OF_MATRICES = frozenset((*(f"factor{k}.H" for k in NEWTON_STEPS), *(f"falling{k}.H" for k in FALLING_STEPS)))
+_STEPS = {"factor": NEWTON_STEPS, "from_zero": REFINEMENTS, "falling": FALLING_STEPS}
+OF_MATRICES = frozenset(f"{place}{k}.H" for place, counts in _STEPS.items() for k in counts)
 """Places of what is made of matrices alone."""
 NUMBERS = frozenset({"ramp_h.h_width", "ramp_lam.lam_width"})
 """Places of what has one size in all calls."""
@@ -193,6 +204,10 @@ class Memory:
             before = self.slots.get(slot, value)
             self.slots[slot] = value
             return before if np.shape(before) == shape else value
+        if self.keeping in HELD:
+            if (key := (shape, self.call)) != self.slots.get(place, (key,))[0]:
+                del self.slots[place]
+            return self.slots.setdefault(place, (key, value))[1]
         by = self.rho if self.keeping in BY_WEIGHTS else b""
         slot = (place, shape, None if self.keeping == "first" else self.call, by)
         return self.slots.setdefault(slot, value)
@@ -221,10 +236,15 @@ class TakenOver:
         assert self.memory is not None  # made with the sequence
         if self.keeping in BY_CALL | BY_WEIGHTS:
             self.memory.call = tuple(
-                one.question.told.get(name) for name in self.keeping.split() if name in one.question.told
+                one.question.told.get(name) for name in _told_apart_by(self.keeping) if name in one.question.told
             )
         right, with_memory = right_play(one.question.probe), played(one.question.probe, self.memory.use)
         return None if right is None or with_memory is None else one.own + (with_memory - right)
+
+
+def _told_apart_by(keeping: Keeping) -> list[str]:
+    """What calls are told apart by where a value is kept so."""
+    return keeping.removeprefix("held ").split()
 
 
 @lru_cache(maxsize=512)
@@ -242,10 +262,10 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
     known = walked[0].question.told
     for spot, keeping in product(OF_STAGE.get(stage, ()), KEEPINGS):
         if (keeping == "right before" and spot.places <= NUMBERS) or (
-            keeping in BY_CALL and not known.keys() >= {*keeping.split()}
+            keeping in BY_CALL and not known.keys() >= {*_told_apart_by(keeping)}
         ):
             continue
-        if keeping in ("matrices", *BY_WEIGHTS) and not spot.places <= OF_MATRICES:
+        if keeping in ("matrices", *BY_WEIGHTS, *HELD) and not spot.places <= OF_MATRICES:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if any(other.sentence == rule.sentence for other in rules):
@@ -308,5 +328,9 @@ def _mixed_up() -> list[JudgedPlace]:
 
 
 def walk_of(count: int, seed: int) -> list[int]:
-    """An order of questions in which many follow each other, the same for a seed; the last comes before all others."""
-    return [count - 1, *(int(k) for k in np.random.default_rng([seed, count]).integers(count, size=LENGTH))]
+    """An order of questions in which many follow each other, the same for a seed; the last comes before all others.
+
+    Then each follows the one before it: these differ least.
+    """
+    drawn = (int(k) for k in np.random.default_rng([seed, count]).integers(count, size=LENGTH))
+    return [count - 1, *drawn, *range(count)]

@@ -15,9 +15,12 @@ from verify.conformance.blame.noise.noise_matrix import (
     ADDITIVE_SCALE,
     FIRST,
     LATER,
+    NORMALS_APART,
+    SHARED_NORMALS,
     SOURCES,
     TAKEN_SCALES,
     MatrixLaw,
+    SharedNormals,
     Source,
     TakenScale,
     matrix_laws,
@@ -43,7 +46,7 @@ from verify.conformance.random_stages import Sampled, distance
 from verify.subjects import MissingCapabilityError, SubjectFaultError
 from verify.subjects.protocol import StageCalls, offers
 
-NoiseLaw = NoiseRule | MatrixLaw | TakenScale
+NoiseLaw = NoiseRule | MatrixLaw | TakenScale | SharedNormals
 MANY = 3000
 """Estimates a spot where the usual number shows nothing, of subjects that answer many at once."""
 RIVALS = 3
@@ -130,7 +133,7 @@ def _of_draws(stages: StageCalls, among: Sequence[PatternRule] = PATTERNS) -> li
 
 
 def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blame]:
-    """What is wrong with matrix noise alone: σ of the other gradient, or the law of one."""
+    """What is wrong with matrix noise alone: σ of the other gradient, the law of one, or normals that two share."""
     drawn_of = {source: [spot.draw(stages) for spot in matrix_spots(source, FIRST)] for source in sources}
     if {*sources} == {*SOURCES}:
         every = [one for drawn in drawn_of.values() for one in drawn]
@@ -139,8 +142,15 @@ def _of_matrices(stages: StageCalls, sources: Sequence[Source]) -> Iterator[Blam
         if taken is not None:
             yield taken
             return
+    laws = {source: matrix_laws(source, drawn) for source, drawn in drawn_of.items()}
     for source, drawn in drawn_of.items():
-        blame = _confirmed(stages, matrix_laws(source, drawn), drawn, matrix_spots(source, LATER, COUNTS))
+        blame = _confirmed(stages, laws[source], drawn, matrix_spots(source, LATER, COUNTS))
+        if blame is not None:
+            yield blame
+    if {*sources} == {*SOURCES} and not any(laws.values()):
+        both = [spot.draw(stages) for spot in matrix_spots("both", FIRST)]
+        shared = [] if NORMALS_APART.predicts(both) else [rule for rule in SHARED_NORMALS if rule.predicts(both)]
+        blame = _confirmed(stages, shared, both, matrix_spots("both", LATER, COUNTS))
         if blame is not None:
             yield blame
 

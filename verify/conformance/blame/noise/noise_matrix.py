@@ -12,6 +12,7 @@ import numpy as np
 
 from spec import Noise
 from spec.exact import Vector
+from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.blame.noise.estimate_laws import ALLOWED, BATCHES, RIGHT_BATCH, Batch
 from verify.conformance.blame.noise.noise_draws import drawn_call
 from verify.conformance.blame.noise.noise_spots import ROWS, DrawnSpot, Spot
@@ -68,13 +69,17 @@ class MatrixSpot(Spot):
         return DrawnSpot(self, self.setting.draw(stages, rows, rng), self.quiet(stages))
 
 
-def matrix_spots(source: Source, seeds: Sequence[int], counts: Sequence[int] = ()) -> tuple[MatrixSpot, ...]:
+def matrix_spots(
+    source: Source | Literal["both"], seeds: Sequence[int], counts: Sequence[int] = ()
+) -> tuple[MatrixSpot, ...]:
     """One a seed, with that seed's scales, alpha and N_g, or with ``counts`` in turn for N_g."""
     spots = []
     for k, seed in enumerate(seeds):
         call, noise = drawn_call(seed, "matrix").call, drawn_call(seed, "matrix").problem.noise
         own: Any = noise.sigma_f if source == "f" else noise.sigma_g
         scales = (own, 0 * own) if source == "f" else (0 * own, own)
+        if source == "both":
+            scales = noise.sigma_f, noise.sigma_g
         N_g = counts[k % len(counts)] if counts else call.parameters.N_g
         spots.append(MatrixSpot(call.alpha, *scales, N_g, seed=seed))
     return tuple(spots)
@@ -169,9 +174,9 @@ class TakenScale:
         spot = one.spot
         scales = {"f": float(spot.sigma_f), "g": float(spot.sigma_g)}
         # Additive noise of g cancels.
-        sizes = {"f": 1.0, "g": 0.0}
+        sizes: dict[Source, float] = {"f": 1.0, "g": 0.0}
         if isinstance(spot, MatrixSpot):
-            sizes = {own: spot.alpha**law.alpha * spot.at.sizes[law.size] for own, law in RIGHT.items()}
+            sizes = right_sizes(spot)
         parts = (scales[taken] * sizes[own] for own, taken in zip(SOURCES, self.taken, strict=True))
         variance = sum(part**2 for part in parts) / spot.N_g
         if variance == 0 or one.variance == 0:
@@ -181,6 +186,59 @@ class TakenScale:
     def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
         """Whether what was drawn follows it."""
         return self.excess(drawn) <= 1
+
+
+@dataclass(frozen=True)
+class SharedNormals:
+    """Matrix noise of both gradients made of the same normals, or of their opposites: sizes add up, or cancel."""
+
+    sign: int
+    edits: int = 1
+
+    @property
+    def sentence(self) -> str:
+        """What f and g have in common."""
+        whose = "the same normals as that of f" if self.sign > 0 else "the opposite normals of f's"
+        return f"under matrix noise the noise of g is made of {whose} where each must have normals of its own"
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: a law of random numbers answers no single probe."""
+        return None
+
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
+        """Largest miss in units of what chance allows."""
+        return max((self._miss(one) for one in drawn), default=math.inf)
+
+    def _miss(self, one: DrawnSpot) -> float:
+        spot = one.spot
+        if not isinstance(spot, MatrixSpot):
+            return math.inf
+        of = right_sizes(spot)
+        f, g = float(spot.sigma_f) * of["f"], float(spot.sigma_g) * of["g"]
+        variance = ((f + self.sign * g) ** 2 if self.sign else f**2 + g**2) / spot.N_g
+        return abs(math.log(one.variance / variance)) / (ALLOWED * one.log_error) if one.variance > 0 else math.inf
+
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
+        """Whether what was drawn follows it."""
+        return self.excess(drawn) <= 1
+
+
+def shares_as_told(blame: Blame | None, stages: StageCalls) -> bool:
+    """Whether a subject's estimates, with noise of both gradients, follow what is told of normals that these share."""
+    rules = [rule for rule in (blame.explanations if blame is not None else ()) if isinstance(rule, SharedNormals)]
+    return not rules or any(
+        rule.predicts([spot.draw(stages) for spot in matrix_spots("both", LATER)]) for rule in rules
+    )
+
+
+NORMALS_APART = SharedNormals(0)
+"""What belongs."""
+SHARED_NORMALS = (SharedNormals(1), SharedNormals(-1))
+
+
+def right_sizes(spot: MatrixSpot) -> dict[Source, float]:
+    """What σ of each gradient is multiplied by."""
+    return {own: spot.alpha**law.alpha * spot.at.sizes[law.size] for own, law in RIGHT.items()}
 
 
 TAKEN_SCALES = (TakenScale(("f", "f")), TakenScale(("g", "g")), TakenScale(("g", "f"), 2))

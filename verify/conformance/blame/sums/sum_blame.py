@@ -179,12 +179,26 @@ def unfinished(witnesses: Sequence[Witness]) -> str:
     sizes = [[_slope(w.answered), _slope(w.point.at(w.point.y_star)), w.point.tol] for w in off]
     soon = [(now, start, tol) for now, start, tol in sizes if now <= SOON * start]
     if not soon or len(soon) < MOST_SOON * len(off):
-        return ""
+        return _stops_relatively(witnesses)
     now, start, tol = max(soon, key=lambda one: one[0] / one[1])
     asked_for = f", where at most {tol:.1g} may be left" if tol else ""
     return (
         f"no term says why. {len(soon)} of the {len(off)} answers that are off leave at most {now / start:.1g} of "
         f"the gradient at ỹ*, such as {now:.2g} of {start:.2g}{asked_for}: as a solve leaves it that ends too soon"
+    )
+
+
+def _stops_relatively(witnesses: Sequence[Witness]) -> str:
+    """That solves leave the part of their right side that they may leave of the gradient itself."""
+    left = [(_slope(w.answered), w.point.tol, _slope(w.point.at(0 * w.point.y_star))) for w in witnesses if w.point.tol]
+    over = [(now, tol, side) for now, tol, side in left if now > tol]
+    if len(over) < ENOUGH or any(now > tol * max(side, 1.0) for now, tol, side in left):
+        return ""
+    now, tol, side = max(over, key=lambda one: one[0] / one[1])
+    return (
+        f"no term says why. All {len(left)} answers leave at most tol·‖∇_yL(x,0)‖ of the gradient, {len(over)} of them "
+        f"more than tol, such as {now:.2g} where tol is {tol:.1g} and ‖∇_yL(x,0)‖ {side:.2g}: as a solve leaves it "
+        "whose stop is relative to its right side"
     )
 
 
