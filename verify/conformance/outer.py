@@ -313,7 +313,8 @@ def _means(one: RecordedLoop, rules: PlainLoop) -> LoopComparison:
 def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
     fixed = rules.fixed_output
     what = "output x_out" if fixed else "output x_out against the nearest block mean"
-    comparisons, counts = [], np.zeros(OUTPUT_TRIAL.parameters.K)
+    trial = seen.outputs[0].trial if seen.outputs else OUTPUT_TRIAL
+    comparisons, counts = [], np.zeros(trial.parameters.K)
     for one in (*seen.runs, *seen.outputs):
         run = one.run
         if fixed:
@@ -322,7 +323,7 @@ def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
         else:
             away = np.linalg.norm(run.x_bar - run.x_out, axis=1)
             expected = run.x_bar[int(np.argmin(away))]
-            if one.trial is OUTPUT_TRIAL:
+            if one.trial is trial:
                 # Blocks of one mean cannot be told apart: each may have been the output.
                 near = away <= away.min() + TOLERANCE * np.abs(run.path).max()
                 counts += near / near.sum()
@@ -339,7 +340,7 @@ def _outputs(seen: LoopRecord, rules: PlainLoop) -> LoopComparison:
         f"blocks were output {', '.join(f'{c:.3g}' for c in counts)} times in {len(seen.outputs)} runs, where "
         f"{'uniform' if counts.all() else 'fresh'} draws give {share:.0f} each on average"
     )
-    return LoopComparison("outputs", OUTPUT_TRIAL.id, _surprise(chance), chance, sentence,
+    return LoopComparison("outputs", trial.id, _surprise(chance), chance, sentence,
                       tuple([share] * len(counts)), tuple(counts.tolist()))  # fmt: skip
 
 

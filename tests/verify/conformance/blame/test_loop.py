@@ -367,6 +367,15 @@ def test_other_moves_and_limits_get_their_sentence(name: str) -> None:
     assert blame.held_out > 0
 
 
+def test_a_choice_of_the_output_is_told_where_no_block_of_one_step_moves() -> None:
+    both = PlantedLoop(
+        lambda s: (0 if (s.t + 1) % s.q.M == 0 else 1) * clip(s.step - eta(s) * s.g, s.q.D),
+        output=lambda s: s.x_bar[s.rng.integers(len(s.x_bar) - 1)],
+    )
+    words = [sentences[0] for sentences in named(both)]
+    assert any("never the last" in sentence for sentence in words), words
+
+
 def test_a_wrong_line_behind_a_wrong_move_is_named_too() -> None:
     both = PlantedLoop(move=lambda s: s.step, output=lambda s: s.x_bar[-1])
     words = [sentences[0] for sentences in named(both)]

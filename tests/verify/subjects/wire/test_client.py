@@ -256,7 +256,7 @@ def test_workers_have_a_process_each_and_leave_none():
     assert report.subject_version == "1"
 
 
-@pytest.mark.parametrize("command", [ECHO, f"{SERVE} reference"])
+@pytest.mark.parametrize("command", [ECHO, f"{SERVE} reference"], ids=["echo", "reference"])
 def test_self_test_passes(command):
     lines = run_self_test(command)
     assert [line for line in lines if not line.ok] == []

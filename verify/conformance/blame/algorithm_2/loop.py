@@ -25,7 +25,7 @@ from verify.conformance.blame.algorithm_2.loop_moves import (
 )
 from verify.conformance.blame.algorithm_2.loop_rule import LoopRule, Part
 from verify.conformance.blame.algorithm_2.loop_search import search
-from verify.conformance.blame.algorithm_2.loop_trials import MORE, Heard, listen_to
+from verify.conformance.blame.algorithm_2.loop_trials import MORE, Heard, listen_to, outputs_of_two
 from verify.conformance.blame.explanations.explanation import Blame
 from verify.conformance.outer import (
     OUTPUT_TRIAL,
@@ -98,6 +98,8 @@ def _explained(stages: StageCalls, record: LoopRecord | None) -> Iterator[Blame]
     align = _aligner(surplus)
     if not outputs:
         outputs = _short_runs(stages)
+    if outputs and not any(np.ptp(one.run.x_bar, axis=0).any() for one in outputs):
+        outputs = outputs_of_two(stages)
     outputs = align(outputs)
     runs = [*align(runs), *outputs[:FIRST_OUTPUTS]]
     if any(len(one.z) != one.trial.parameters.T for one in (*runs, *outputs)):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from spec import OuterParameters
-from verify.conformance.outer import TRIALS, LoopTrial, RecordedLoop, listen
+from verify.conformance.outer import OUTPUTS, TRIALS, LoopTrial, RecordedLoop, listen
 from verify.subjects.protocol import StageCalls
 
 
@@ -37,6 +37,8 @@ HELD_OUT = (
 """Asked only after a rule was found."""
 OUTPUT_HELD_OUT = _trial("three-blocks", (0.8, -0.6), (0.1, 0.04, 2, 3), (0.3, 0.2))
 """Run many times over, to confirm which block is output."""
+OUTPUT_OF_TWO = _trial("four-blocks", (1.1,), (0.1, 0.05, 2, 4), (0.2,))
+"""Asked in place of the comparison's short runs where no block of one step moves: all blocks are one there."""
 SEED = 5000
 """Of the runs that are held out; others follow it."""
 
@@ -70,6 +72,11 @@ class Heard:
 def listen_to(stages: StageCalls, trials: Sequence[LoopTrial] = (*TRIALS, *MORE)) -> list[RecordedLoop]:
     """Run trials, the comparison's and :data:`MORE` unless told otherwise, however often the subject asks."""
     return [listen(stages, trial, 200 + seed) for seed, trial in enumerate(trials)]
+
+
+def outputs_of_two(stages: StageCalls) -> list[RecordedLoop]:
+    """Many short runs of blocks of two steps."""
+    return [listen(stages, OUTPUT_OF_TWO, 3000 + k) for k in range(OUTPUTS)]
 
 
 def selected_calls(one: RecordedLoop, calls: list[int]) -> RecordedLoop:
