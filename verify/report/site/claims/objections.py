@@ -30,6 +30,12 @@ from verify.verdict import Verdict
 
 TITLE = "Objections"
 FILE = f"{FOLDER}objections.html"
+DERIVED = ("lemma", "theorem", "remark")
+"""Kinds of claim that follow from assumptions, so that a problem outside of these says nothing of them."""
+WITHIN = (
+    "By the note to that assumption they are where X × Y is compact. What is measured comes of finitely many points "
+    "and has neither bound in it: on a compact set around these points no number is another."
+)
 Entries = Mapping[str, StatementOutline]
 
 
@@ -111,6 +117,7 @@ def _objections(
     yield from _read_otherwise(fallen, deciding)
     yield from _hidden_choices(fallen, deciding)
     yield Objection("Your problem breaks what we assume.", tuple(_assumed(fallen, deciding, entries)))
+    yield from _unbounded(fallen, deciding)
     if deciding.about != "paper":
         told = fallen.named.get(WRITTEN)
         yield Objection(
@@ -176,6 +183,17 @@ def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> It
         yield "It is about the text itself: no problem takes part."
     elif not premises and not decided:
         yield f"The text puts no premise under it that {deciding.instance} could break."
+
+
+def _unbounded(fallen: StatementOutline, deciding: Result) -> Iterator[Objection]:
+    """That quadratics have no bounded gradients, where one refutes what the text derives from its assumptions."""
+    made = load_claims()[fallen.id.partition("/")[0]]
+    if fallen.statement is None or made.kind not in DERIVED or deciding.about == "paper":
+        return
+    if is_drawn(deciding.instance) or isinstance(find_instance(deciding.instance).problem, Holder):
+        return
+    says = "We assume bounded gradients, ‖∇f‖ ≤ L_f and ‖∇g‖ ≤ L_g; those of your quadratics are not."
+    yield Objection(says, (WITHIN,))
 
 
 def _is_made(premise: Premise, deciding: Result) -> bool:

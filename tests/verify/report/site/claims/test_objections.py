@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from spec.claims import find, premises_of
+import re
+
+from spec.claims import find, load_claims, premises_of
 from spec.text.assertions import IN_THE_TEXT, load_assertions
 from tests import kept
 from tests.verify.report.site.story_reports import FELL, HELD, both, failing, holding, report, result
 from verify.evidence.model import PremiseEvidence
 from verify.report.report_files import Report
 from verify.report.site.all_pages import site_files
-from verify.report.site.claims.objections import FILE, Objection, refuted
+from verify.report.site.claims.objections import DERIVED, FILE, WITHIN, Objection, refuted
 from verify.report.site.frame import SiteFrame
 
 
@@ -115,3 +117,21 @@ def test_one_that_holds_under_another_reading_is_not_refuted() -> None:
 
 def test_a_report_on_another_program_has_no_such_page() -> None:
     assert FILE not in site_files(report(both("bias-bound/T3", FELL, -2.0), subject="pkg:Mine"))
+
+
+def bounds_objected(made: Report) -> list[tuple[str, ...]]:
+    (one,) = refuted(SiteFrame.of(made))
+    return [said.answers for said in one.objections if said.says.startswith("We assume bounded gradients")]
+
+
+def test_quadratics_without_bounded_gradients_are_answered_by_the_papers_own_note() -> None:
+    assert bounds_objected(report(both("bias-bound/T3", FELL, -2.0))) == [(WITHIN,)]
+    # An assumption itself is asked of no problem that could break it.
+    assert bounds_objected(report(both("lipschitz-solution/domain", FELL, -2.0))) == []
+
+
+def test_no_statement_of_what_is_derived_has_a_bound_on_gradients_in_it() -> None:
+    # Its number would be another on a larger set.
+    for claim in load_claims().values():
+        for said in (claim, *claim.steps) if claim.kind in DERIVED else ():
+            assert not {"L_f", "L_g"} & {*re.findall(r"L_\w", said.as_written.latex + said.repaired.latex)}, said.id
