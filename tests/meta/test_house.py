@@ -91,7 +91,6 @@ WIDE = {
     "f2csa_ref.algorithm_1.hypergradient": "Algorithm 1's inputs; users call it by keyword",
     "f2csa_ref.algorithm_2.outer_loop": "Algorithm 2's inputs and its options; users call it by keyword",
     "verify.cli.pytest_plugin.parametrize_with_claims": "public: options of the plug-in",
-    "verify.conformance.judge.conform": "public: options of the command",
 }
 """Functions that take seven arguments or more, each with its reason."""
 

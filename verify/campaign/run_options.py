@@ -23,6 +23,7 @@ from verify.subjects.subject_names import REFERENCE
 from verify.subjects.time_limits import check_limit
 
 Keywords = ParamSpec("Keywords")
+Options = TypeVar("Options")
 Outcome = TypeVar("Outcome")
 Progress = Callable[[int, int, str], None]
 """Called with (tasks done, tasks in all, what was just done)."""
@@ -150,11 +151,11 @@ NAMES = tuple(field.name for field in fields(RunOptions))
 
 
 def takes_keywords_of(
-    options: Callable[Keywords, RunOptions],
-) -> Callable[[Callable[[RunOptions], Outcome]], Callable[Keywords, Outcome]]:
+    options: Callable[Keywords, Options],
+) -> Callable[[Callable[[Options], Outcome]], Callable[Keywords, Outcome]]:
     """Have a function of options called with their keywords, which its signature and documentation show."""
 
-    def decorate(function: Callable[[RunOptions], Outcome]) -> Callable[Keywords, Outcome]:
+    def decorate(function: Callable[[Options], Outcome]) -> Callable[Keywords, Outcome]:
         @wraps(function)
         def called(*given: Keywords.args, **named: Keywords.kwargs) -> Outcome:
             return function(options(*given, **named))

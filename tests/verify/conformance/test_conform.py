@@ -23,6 +23,7 @@ from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.bugs.catalogue import find
 from verify.conformance.claims.claim_runs import ASKS_FOR, JudgedClaims, ignored_choices, run_claims
 from verify.conformance.found import StageFinding, Stopped
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.judge import write
 from verify.conformance.model import Conformance
 from verify.conformance.probes.pacing import Clock, Paced, Timed, TimeIsUpError, UnaffordableError, needs_pacing
@@ -150,8 +151,8 @@ def test_a_slow_subject_gets_the_same_verdicts() -> None:
 
     claims = ["variance-bound/f-noise-only", "bias-bound/T1"]
     made = [
-        run_claims(JudgedClaims(subject(), "one", False, claims, "conform", 0, 1, 3_000, Clock(60.0), None, None), ())
-        for subject in (OnlyHypergradient, Slow)
+        run_claims(JudgedClaims(subject, ConformOptions(subject, claims=claims, estimates=3_000), Clock(60.0)), ())
+        for subject in (OnlyHypergradient(), Slow())
     ]
     fast, slow = ([(result.key, result.verdict, result.sentence) for result in report.results] for report in made)
     assert fast == slow

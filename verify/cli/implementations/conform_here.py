@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from typing import cast
 
 from spec.claims import ReadingName
 from spec.errors import InvalidInputError
 from spec.files import refuse_to_replace
 from spec.reading import NAMED
-from verify.campaign import run as campaign
 from verify.campaign.workers import Crew
 from verify.checks.measuring.case import ProfileName
 from verify.cli.arguments.conform_options import Conform
@@ -20,9 +20,9 @@ from verify.cli.output.ci_output import CiOutput
 from verify.cli.output.console import cores, ended_politely, plain_console, print_json, progress_bar, say
 from verify.cli.output.folder import FILES, require_folder, require_our_pages
 from verify.conformance import judge
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.further_questions.own_problems import OwnProblem
 from verify.conformance.model import Conformance
-from verify.conformance.probes.pacing import ESTIMATES
 from verify.subjects import load_subject
 from verify.subjects.loading import end, load_apart
 from verify.subjects.subject_names import COMMAND
@@ -41,16 +41,26 @@ def judge_here(options: Conform) -> int:
     """
     gc.freeze()  # what is imported stays: not to be looked through for garbage again and again
     require_together(options)
-    if not options.self_test:
-        require_folder(options.out)
-        for name in ("conform.json", *FILES):
-            refuse_to_replace(options.out / name)
-        require_our_pages(options.out)
-        seconds = judge.SECONDS if options.seconds is None else options.seconds
-        counts = (ESTIMATES if options.estimates is None else options.estimates, seconds)
-        jobs = 1 if options.jobs is None else options.jobs
-        judge.require_askable(options.claims or (), options.profile, jobs, counts, options.time_limit)
-    return _judge(options)
+    if options.self_test:
+        _load_once(options)
+        return _self_test(options)
+    require_folder(options.out)
+    for name in ("conform.json", *FILES):
+        refuse_to_replace(options.out / name)
+    require_our_pages(options.out)
+    what = _asked(options)
+    _load_once(options)
+    ci_output = CiOutput(options.annotations, options.sarif, as_json=options.as_json)
+    with progress_bar(quiet=options.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
+        conformance = judge.carry_out(replace(what, progress=progress))
+    ci_output.conformance(conformance)
+    if options.as_json:
+        print_json(conformance.content())
+        return conformance.exit_code
+    files = f"{options.out / 'conform.json'}, {options.out / 'report.html'}"
+    for text in (*_told(conformance, quiet=options.quiet), f"{conformance.seconds:.0f} s; everything: {files}"):
+        plain_console().print(text, markup=False, soft_wrap=True)
+    return conformance.exit_code
 
 
 def require_together(options: Conform) -> None:
@@ -84,39 +94,32 @@ def _own_problems(options: Conform) -> list[OwnProblem]:
     ]
 
 
-def _judge(options: Conform) -> int:
+def _asked(options: Conform) -> ConformOptions:
+    """What the command line asks for; what it leaves open is the options' own default."""
+    given = {
+        name: value
+        for name in ("claims", "seed", "estimates", "seconds")
+        if (value := getattr(options, name)) is not None
+    }
+    return ConformOptions(
+        options.python if options.python is not None else f"{COMMAND}{options.command}",
+        out=options.out, problems=_own_problems(options),
+        # Any text may stand on a command line; other names are refused by whom they are passed to.
+        profile=cast(ProfileName, options.profile), reading=cast(ReadingName, options.reading),
+        save_cases=options.save_cases, force=options.force, in_process=options.in_process,
+        jobs=cores() if options.jobs is None else options.jobs,
+        time_limit=TIME_LIMIT if options.time_limit is None else options.time_limit, exitfirst=options.exitfirst,
+        trace=options.trace and (_silent if options.quiet else say), **given,
+    )  # fmt: skip
+
+
+def _load_once(options: Conform) -> None:
+    """Refuse a subject that ends its process while it is loaded, or hangs, where it is loaded in this one."""
     check_limit(options.time_limit)
     adopt_orphans()
     if options.python is not None and options.in_process:
         with Crew(options.python, seconds=options.time_limit, in_process=True):
-            pass  # one that ends its process while it is loaded, or hangs, is refused here
-    if options.self_test:
-        return _self_test(options)
-    name = options.python if options.python is not None else f"{COMMAND}{options.command}"
-    problems = _own_problems(options)
-    ci_output = CiOutput(options.annotations, options.sarif, as_json=options.as_json)
-    with progress_bar(quiet=options.quiet) as progress, ended_politely(), redirect_stdout(sys.stderr):
-        conformance = judge.conform(
-            name, claims=options.claims or (), out=options.out, progress=progress, problems=problems,
-            # Any text may stand on a command line; other names are refused by whom they are passed to.
-            profile=cast(ProfileName, options.profile), reading=cast(ReadingName, options.reading),
-            save_cases=options.save_cases, force=options.force,
-            in_process=options.in_process,
-            seed=campaign.DEFAULT_SEED if options.seed is None else options.seed,
-            jobs=cores() if options.jobs is None else options.jobs,
-            estimates=ESTIMATES if options.estimates is None else options.estimates,
-            seconds=judge.SECONDS if options.seconds is None else options.seconds,
-            time_limit=TIME_LIMIT if options.time_limit is None else options.time_limit, exitfirst=options.exitfirst,
-            trace=options.trace and (_silent if options.quiet else say),
-        )  # fmt: skip
-    ci_output.conformance(conformance)
-    if options.as_json:
-        print_json(conformance.content())
-        return conformance.exit_code
-    files = f"{options.out / 'conform.json'}, {options.out / 'report.html'}"
-    for text in (*_told(conformance, quiet=options.quiet), f"{conformance.seconds:.0f} s; everything: {files}"):
-        plain_console().print(text, markup=False, soft_wrap=True)
-    return conformance.exit_code
+            pass
 
 
 def _silent(text: str) -> None:

@@ -38,8 +38,9 @@ def _unasked(request: JudgedClaims, findings: Sequence[StageFinding], report: Re
     """A line where claims were asked for by name and none of them could be, though stages could."""
     compared = any(finding.compared for finding in findings)
     coverage = Coverage.of(str(result.verdict) for result in report.results)
-    if compared and request.claims and report.results and not coverage.applicable:
-        yield f"none of the claims asked for could be asked of it ({', '.join(request.claims)})"
+    claims = request.options.claims
+    if compared and claims and report.results and not coverage.applicable:
+        yield f"none of the claims asked for could be asked of it ({', '.join(claims)})"
 
 
 def _claim_faults(report: Report) -> list[str]:

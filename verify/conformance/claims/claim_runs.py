@@ -5,7 +5,7 @@ One that answers one question at a time is kept within counts: what asks for mor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,9 +17,10 @@ from verify.campaign import run as campaign
 from verify.campaign.baseline.storage import shipped_record
 from verify.campaign.plan import Task
 from verify.campaign.summary import selected, summarise
-from verify.checks.measuring.case import ProfileName, checks, find_profile, of_family
+from verify.checks.measuring.case import checks, find_profile, of_family
 from verify.checks.measuring.long_runs import OTHER_LAWS
 from verify.conformance.found import MARK, ClaimFinding, Stopped
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.places.places import place_of
 from verify.conformance.probes.pacing import Clock, Paced, Timed, needs_pacing
 from verify.conformance.probes.probes import off_truth
@@ -78,26 +79,14 @@ def unheard(choices: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class JudgedClaims:
-    """A subject and how it is to be judged; ``loadable`` says whether its name loads it.
+    """A subject that is loaded, what it is to be asked, and the clock for asking at all.
 
-    ``jobs`` count where workers can load it and it needs no pacing, ``estimates`` where it does; ``time_limit`` is for
-    one stage call, ``clock`` for asking at all.
+    Of the options ``jobs`` count where workers can load it and it needs no pacing, ``estimates`` where it does.
     """
 
     subject: Subject
-    name: str
-    loadable: bool
-    claims: Sequence[str]
-    profile: ProfileName
-    seed: int
-    jobs: int
-    estimates: int
+    options: ConformOptions
     clock: Clock
-    time_limit: float | None
-    progress: Callable[[int, int, str], None] | None
-    in_process: bool = False
-    exitfirst: bool = False
-    """Whether a result that is a fault or a finding is the last."""
 
     def stopped(self, report: Report) -> Stopped | None:
         """What was left out because the time was up, if it was."""
@@ -112,13 +101,13 @@ class JudgedClaims:
 
     def exited(self, report: Report) -> str:
         """Where the first fault or finding ended the claims, if it was to and did; empty else."""
-        ended = self.exitfirst and not report.complete
+        ended = self.options.exitfirst and not report.complete
         return next((result.where for result in report.results if ended and _fails(result)), "")
 
     def told(self, done: int, total: int, what: str) -> None:
         """Pass on how much is done, and stop where the time is up."""
-        if self.progress is not None:
-            self.progress(done, total, what)
+        if self.options.progress is not None:
+            self.options.progress(done, total, what)
         if done < total:
             self.clock.check()
 
@@ -129,12 +118,13 @@ def run_claims(request: JudgedClaims, ignored: Sequence[str], *, silent: bool = 
     One that is ``silent``, refusing every call of every stage, is asked here: to start workers, each with a subject of
     its own, takes far longer than to be refused.
     """
+    options = request.options
     run = partial(
-        campaign.run, request.claims, readings=["repaired"], profile=request.profile, seed=request.seed,
-        until=_fails if request.exitfirst else None,
+        campaign.run, options.claims, readings=["repaired"], profile=options.profile, seed=options.seed,
+        until=_fails if options.exitfirst else None,
     )  # fmt: skip
     if needs_pacing(request.subject):
-        paced = Paced(request.subject, request.name, request.estimates, request.clock)
+        paced = Paced(request.subject, options.name, options.estimates, request.clock)
         sampled, outer = _which_are_counted(request)
 
         def start(done: int, total: int = 0, what: str = "") -> None:
@@ -145,26 +135,26 @@ def run_claims(request: JudgedClaims, ignored: Sequence[str], *, silent: bool = 
 
         start(0)
         report = run(subject=paced, progress=start)
-    elif request.loadable and request.jobs > 1 and (request.in_process or not silent):
+    elif options.is_loadable and options.jobs > 1 and (options.in_process or not silent):
         report = run(
-            subject=request.name, jobs=request.jobs, progress=request.told, watch=request.clock.check,
-            time_limit=request.time_limit, in_process=request.in_process,
+            subject=options.name, jobs=options.jobs, progress=request.told, watch=request.clock.check,
+            time_limit=options.time_limit, in_process=options.in_process,
         )  # fmt: skip
     else:
         # Commands that repeat a result load the subject by the name it was given by.
-        report = run(subject=Timed(request.subject, request.name, request.clock), progress=request.told)
+        report = run(subject=Timed(request.subject, options.name, request.clock), progress=request.told)
     if silent and (stages := offered(request.subject)):
         # As workers would have said.
         report = report.model_copy(update={"environment": report.environment | {"subject offers": stages}})
-    return _put_right(report, request, ignored)
+    return _put_right(report, options, ignored)
 
 
-def left_out(request: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
+def left_out(options: ConformOptions, stages: StageCalls) -> tuple[str, ...]:
     """What the subject could be asked about and the profile leaves out: a sentence for each reason."""
-    profile, chosen = find_profile(request.profile), set(selected(request.claims))
+    profile, chosen = find_profile(options.profile), set(selected(options.claims))
     names = [
         full_id for full_id, check in checks().items()
-        if full_id in chosen and profile.leaves_out(full_id, request.claims)
+        if full_id in chosen and profile.leaves_out(full_id, options.claims)
         and find_claim(full_id).about == "subject" and all(map(stages.offers, check.needs))
     ]  # fmt: skip
     laws, names = [name for name in names if name in OTHER_LAWS], [name for name in names if name not in OTHER_LAWS]
@@ -180,9 +170,9 @@ def left_out(request: JudgedClaims, stages: StageCalls) -> tuple[str, ...]:
 _LEFT_OUT = "Left out, for {}: {}. --profile ci judges that; so does naming it."
 
 
-def without_claims(request: JudgedClaims) -> Report:
+def without_claims(options: ConformOptions) -> Report:
     """The report of a run that judges none."""
-    return Report(environment=campaign.environment(), seed=request.seed, profile=request.profile, subject=request.name,
+    return Report(environment=campaign.environment(), seed=options.seed, profile=options.profile, subject=options.name,
                   results=(), summary=())  # fmt: skip
 
 
@@ -194,15 +184,16 @@ def _which_are_counted(request: JudgedClaims) -> tuple[list[bool], list[bool]]:
 
 
 def _tasks(request: JudgedClaims) -> list[Task]:
-    return campaign.plan(request.claims, ["repaired"], [], find_profile(request.profile), request.name, request.seed)
+    options = request.options
+    return campaign.plan(options.claims, ["repaired"], [], find_profile(options.profile), options.name, options.seed)
 
 
-def _put_right(report: Report, request: JudgedClaims, ignored: Sequence[str]) -> Report:
+def _put_right(report: Report, options: ConformOptions, ignored: Sequence[str]) -> Report:
     """Undecided beyond a share; not applicable where a choice is asked for that the subject does not make."""
     results = tuple(_decided(result, ignored) for result in report.results)
     findings = tuple(line for result in results if (line := finding(result)) is not None)
-    summary = tuple(summarise(results, list(request.claims), request.name))
-    changed = {"results": results, "summary": summary, "findings": findings, "subject": request.name}
+    summary = tuple(summarise(results, list(options.claims), options.name))
+    changed = {"results": results, "summary": summary, "findings": findings, "subject": options.name}
     return report.model_copy(update=changed)
 
 

@@ -21,6 +21,8 @@ from verify.subjects.stage_table import STAGES, TOGETHER
 
 ESTIMATES = 60_000
 """Estimates that all statements together may ask for one at a time."""
+SECONDS = 300.0
+"""Time after which nothing more is asked."""
 STEPS_AN_ESTIMATE = 10
 """Steps of Algorithm 2 they may ask for, for each of these: a few statements need thousands of long runs."""
 SLICE = 256

@@ -7,13 +7,14 @@ import pytest
 
 from verify.conformance.further_questions.asking import Asking
 from verify.conformance.further_questions.drawn_places import drawn_places, drawn_probes
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.further_questions.own_problems import OwnProbes
 from verify.conformance.places.places import atlas_places, every_term_places, further_places
 from verify.conformance.probes.probes import probes
 from verify.subjects import ReferenceSubject
 from verify.subjects.protocol import StageCalls
 
-NONE = OwnProbes.of((), Asking().reading)
+NONE = OwnProbes.of(())
 
 
 class Table(ReferenceSubject):
@@ -60,7 +61,7 @@ def test_each_of_them_has_one_pair_and_rows_that_bind():
 
 
 def test_a_table_of_everything_published_deviates():
-    seen = Asking(seed=3).look(StageCalls(Table()), NONE, ())
+    seen = Asking(ConformOptions("mine", seed=3), "").look(StageCalls(Table()), NONE, ())
     status = {finding.stage: finding for finding in seen.findings}
     assert status["hypergradient"].status == "diverges"
     assert status["lower_level"].status == "diverges"

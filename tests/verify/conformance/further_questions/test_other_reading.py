@@ -17,6 +17,7 @@ from verify.conformance.bugs.model import Rules
 from verify.conformance.bugs.null_subjects import null_subjects
 from verify.conformance.comparison.stage_comparison import Seen, look, sampled_finding
 from verify.conformance.further_questions.asking import Asking
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.further_questions.other_reading import samplings, under
 from verify.conformance.further_questions.own_problems import OwnProbes
 from verify.conformance.probes.probes import WHOLE, Probe, probes
@@ -117,13 +118,13 @@ def test_shrinking_stays_with_the_reading(as_written: list[Probe]) -> None:
 
 def test_readings_and_claims_that_do_not_go_together_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="reading: must be one of as-written, repaired; got other"):
-        Asking(reading_name="other")
+        ConformOptions("mine", reading="other")
     with pytest.raises(InvalidInputError, match="claims: must be left out with the reading as-written"):
-        Asking(reading_name="as-written").prepare("mine", "load_subject('mine')", ["bias-bound/T3"])
+        ConformOptions("mine", reading="as-written", claims=["bias-bound/T3"])
 
 
 def test_who_reads_it_as_repaired_is_told_so(as_written: list[Probe]) -> None:
-    asking = Asking(reading_name="as-written")
+    asking = Asking(ConformOptions("mine", reading="as-written"), "")
     notes = []
     for subject in (RepairedOnly(), by_id("drops-implicit-term"), ReferenceSubject()):
         seen = look(StageCalls(subject), only=["hypergradient"], questions=as_written)

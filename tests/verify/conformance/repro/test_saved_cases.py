@@ -14,6 +14,7 @@ from verify.campaign.run import run
 from verify.conformance.bugs.bent_subject import by_id
 from verify.conformance.comparison.stage_comparison import look
 from verify.conformance.further_questions.asking import Asking
+from verify.conformance.further_questions.judging_options import ConformOptions
 from verify.conformance.repro.repro import reproduce
 from verify.conformance.repro.saved_cases import MARK, file_of, is_case, prepare, save, save_claims
 from verify.subjects import load_subject
@@ -88,10 +89,10 @@ def test_commands_are_named_and_ended(tmp_path: Path) -> None:
 
 
 def test_what_no_name_loads_has_no_cases(tmp_path: Path) -> None:
-    asking = Asking(cases=tmp_path)
     with pytest.raises(InvalidInputError, match="needs a subject that can be loaded by its name"):
-        asking.prepare("mine", "your_subject  # an instance of Mine", ())
+        Asking(ConformOptions("mine", save_cases=tmp_path), "your_subject  # an instance of Mine").prepare()
     seen = look(StageCalls(by_id("shifted-rows")), only=["activation"])
-    (note,) = asking.keep(seen, WRONG, f"load_subject({WRONG!r})", case())
+    load = f"load_subject({WRONG!r})"
+    (note,) = Asking(ConformOptions(WRONG, save_cases=tmp_path), load).keep(seen, {"activation": case()})
     assert note == f"Kept as a test: {file_of(tmp_path, WRONG, 'activation')}"
-    assert Asking().keep(seen, WRONG, f"load_subject({WRONG!r})", None) == ()
+    assert Asking(ConformOptions(WRONG), load).keep(seen, {}) == ()

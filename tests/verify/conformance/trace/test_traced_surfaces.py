@@ -92,9 +92,10 @@ def test_a_program_has_no_python_line() -> None:
 )
 def test_what_has_no_line_is_refused(subject: str, reading: str) -> None:
     from verify.conformance.further_questions.asking import Asking
+    from verify.conformance.further_questions.judging_options import ConformOptions
 
     with pytest.raises(InvalidInputError, match="--trace"):
-        Asking(reading_name=reading, trace=True).prepare(subject, f"load_subject({subject!r})", ())
+        Asking(ConformOptions(subject, reading=reading, trace=True), f"load_subject({subject!r})").prepare()
 
 
 def test_a_line_stands_under_the_explanation_that_names_its_quantity() -> None:

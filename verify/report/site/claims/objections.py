@@ -187,8 +187,8 @@ def _assumed(fallen: StatementOutline, deciding: Result, entries: Entries) -> It
 
 def _unbounded(fallen: StatementOutline, deciding: Result) -> Iterator[Objection]:
     """That quadratics have no bounded gradients, where one refutes what the text derives from its assumptions."""
-    made = load_claims()[fallen.id.partition("/")[0]]
-    if fallen.statement is None or made.kind not in DERIVED or deciding.about == "paper":
+    kind = load_claims()[fallen.id.partition("/")[0]].kind
+    if fallen.statement is None or kind not in DERIVED or deciding.about == "paper":
         return
     if is_drawn(deciding.instance) or isinstance(find_instance(deciding.instance).problem, Holder):
         return

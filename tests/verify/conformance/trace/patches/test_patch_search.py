@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.verify.conformance.trace.traced_subjects import RIGHT, TEN_LINES, line_of, written
+from verify.conformance.trace.patches.patch_search import PatchSearch
 from verify.conformance.trace.tracing import search
 
 STAGE = {"hypergradient": ()}
@@ -105,6 +108,27 @@ def square(alpha, *, kept={}):
         kept['a'] = alpha**2
     return kept['a']
 """
+
+
+def test_a_run_is_not_ended_within_a_callback_of_the_collector() -> None:
+    ends = object.__new__(PatchSearch)
+    ends.was_ended = False
+
+    def rings(_phase: str, _counts: dict[str, int]) -> None:
+        signal.raise_signal(signal.SIGALRM)
+
+    with ends._interruptible():
+        signal.signal(signal.SIGALRM, ends._end)
+        gc.callbacks.append(rings)
+        try:
+            # Raised there it is printed and ignored, which a test's warnings would show.
+            gc.collect()
+        finally:
+            gc.callbacks.remove(rings)
+        assert not ends.was_ended
+        with pytest.raises(BaseException) as ended:
+            signal.raise_signal(signal.SIGALRM)
+    assert ended.type.__name__ == "_EndedError" and ends.was_ended
 
 
 @pytest.mark.parametrize(("name", "before"), [("patched_global", KEPT_GLOBALLY), ("patched_default", KEPT_AS_DEFAULT)])
