@@ -226,7 +226,7 @@ class PatchSearch:
         return False
 
     def _end(self, _number: int, frame: FrameType | None) -> None:
-        """A run takes too long: it is ended, wherever Python is asked; within a collector's callback at the next ring."""
+        """A run takes too long: it is ended, wherever Python is; within the collector's callbacks at the next ring."""
         if frame is not None and any(getattr(one, "__code__", None) is frame.f_code for one in gc.callbacks):
             return  # raised there it would be printed, and end nothing
         self.was_ended = True

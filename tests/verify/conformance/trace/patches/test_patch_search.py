@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import signal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -111,23 +113,22 @@ def square(alpha, *, kept={}):
 
 
 def test_a_run_is_not_ended_within_a_callback_of_the_collector() -> None:
-    ends = object.__new__(PatchSearch)
-    ends.was_ended = False
+    ends: Any = SimpleNamespace(was_ended=False)
 
     def rings(_phase: str, _counts: dict[str, int]) -> None:
         signal.raise_signal(signal.SIGALRM)
 
-    with ends._interruptible():
-        signal.signal(signal.SIGALRM, ends._end)
-        gc.callbacks.append(rings)
-        try:
-            # Raised there it is printed and ignored, which a test's warnings would show.
-            gc.collect()
-        finally:
-            gc.callbacks.remove(rings)
+    before = signal.signal(signal.SIGALRM, lambda number, frame: PatchSearch._end(ends, number, frame))
+    gc.callbacks.append(rings)
+    try:
+        # Raised there it is printed and ignored, which a test's warnings would show.
+        gc.collect()
+        gc.callbacks.remove(rings)
         assert not ends.was_ended
         with pytest.raises(BaseException) as ended:
             signal.raise_signal(signal.SIGALRM)
+    finally:
+        signal.signal(signal.SIGALRM, before)
     assert ended.type.__name__ == "_EndedError" and ends.was_ended
 
 
