@@ -192,7 +192,7 @@ def _unbounded(fallen: StatementOutline, deciding: Result) -> Iterator[Objection
         return
     if is_drawn(deciding.instance) or isinstance(find_instance(deciding.instance).problem, Holder):
         return
-    says = "We assume bounded gradients, ‖∇f‖ ≤ L_f and ‖∇g‖ ≤ L_g; those of your quadratics are not."
+    says = "We assume bounded gradients of f and g; those of your quadratics are not."
     yield Objection(says, (WITHIN,))
 
 
