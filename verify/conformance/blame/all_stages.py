@@ -24,7 +24,7 @@ from verify.conformance.blame.memory.state_of_runs import Renew
 from verify.conformance.blame.memory.state_rules import Remembers, StateRule
 from verify.conformance.blame.noise.noise_blame import explain_noise
 from verify.conformance.blame.noise.noise_draws import JUMP, MODELS, NoiseFormula, drawn_call
-from verify.conformance.blame.noise.noise_elsewhere import explain_elsewhere
+from verify.conformance.blame.noise.noise_elsewhere import NoiseElsewhere, explain_elsewhere
 from verify.conformance.blame.noise.noise_matrix import MatrixLaw
 from verify.conformance.blame.noise.noise_terms import RIGHT_TERMS, NoiseTerm
 from verify.conformance.blame.questions import reading_asked
@@ -89,7 +89,8 @@ def _without_echoes(blames: Sequence[Blame], remembering: Sequence[Blame], stage
     if not lines or not noise:
         return [*blames]
     if stages.use_draws and any(_makes_noise(line, stages) for line in lines):
-        return [b for b in blames if b.stage != "samples"]
+        # What it adds where no noise belongs is no line's.
+        return [b for b in blames if b.stage != "samples" or any(isinstance(e, NoiseElsewhere) for e in b.explanations)]
     return [
         b for b in blames
         if b.stage != "samples" or not b.explanations or not all(_is_echo(e, lines) for e in b.explanations)

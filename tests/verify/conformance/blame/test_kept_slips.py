@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,38 @@ def test_iterates_that_are_put_back_are_named(name: str) -> None:
     assert len(sentences) == 1, sentences
     assert words in sentences[0]
     assert blames[0].held_out > 0
+
+
+class MinimisersByRho:
+    """Minimisers of calls that are given nothing, kept by the problem, x and ρ, and not by α."""
+
+    name = "minimisers-by-rho"
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Any] = {}
+        self.right: Any = ReferenceSubject()
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        if call.y_star is None:
+            y_star, lam = self.right.lower_level(problem, x)
+            q = problem.arrays
+            width = call.parameters.h_width(call.reading, call.alpha**3, np.linalg.norm(q.B, 2))
+            h = np.minimum(0.0, np.round(q.A @ x - q.B @ y_star - q.b, 12))
+            rho = self.right.activation(h, lam, width, call.parameters.lam_width)
+            key = (str(problem.to_dict()), x.tobytes(), np.round(rho, 9).tobytes())
+            call = replace(call, y_star=y_star, lam=lam, rho=rho)
+            if key not in self.known:
+                self.known[key] = self.right.penalty_minimiser(problem, x, call, 1e-12)
+            call = replace(call, y_penalty=self.known[key])
+        return self.right.hypergradient(problem, x, call, rng)
+
+
+def test_a_minimiser_that_is_kept_whatever_alpha_is_is_named() -> None:
+    (blame,) = explain_state(StageCalls(MinimisersByRho()), renewed(MinimisersByRho))
+    words = " ".join(one.sentence for one in blame.explanations)
+    assert "an oracle call that is given nothing uses ỹ of the first call with this problem" in words
+    assert "at this x" in words
+    assert blame.held_out > 0
 
 
 Step = Callable[[Any, Any, Any, int], Any]

@@ -101,6 +101,25 @@ def test_noise_that_is_drawn_where_none_belongs_is_told_though_given_normals_are
     assert "leaves ∇_x f out (its `on` has no f.x) and no normals are given" in found.sentence
 
 
+class HalfThePenaltyToo(NoiseEverywhereOfItsOwn):
+    """The same with half of line 6's penalty term."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        right = super().hypergradient(problem, x, call, rng)
+        if call.y_penalty is None or call.rho is None or problem.kind != "quadratic":
+            return right
+        q = problem.arrays
+        rows = call.rho * (q.A @ x - q.B @ call.y_penalty - q.b)
+        return right - 0.5 * call.alpha**-4 * (q.A.T @ rows)
+
+
+def test_noise_that_is_drawn_where_none_belongs_is_told_beside_a_wrong_line_6() -> None:
+    seen = look(StageCalls(HalfThePenaltyToo()), only=["hypergradient"])
+    sentences = {d.stage: d.sentence for d in diagnose(seen, explain_all(seen.stages, seen))}
+    assert "½α₂ where α₂ belongs" in sentences["hypergradient"]
+    assert "leaves ∇_x f out (its `on` has no f.x) and no normals are given" in sentences["samples"]
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_formula_answers_calls_that_it_was_not_made_from(model: Any) -> None:
     stages = mistaken("noise_f", "2 * sigma_f * size_f * z_f.sum(0) / N_g")

@@ -28,6 +28,18 @@ class NotCentred(ReferenceSubject):
         return right
 
 
+class NarrowNormal(ReferenceSubject):
+    """(1 + erf t)/2, whose variance is ½, for Φ(t)."""
+
+    def hypergradient(self, problem: Any, x: Any, call: Any, rng: Any) -> Any:
+        right = np.array(super().hypergradient(problem, x, call, rng))
+        if problem.noise.model == "jump":
+            y, y_star = call.y_penalty[0], call.y_star[0]
+            off = ndtr(y) - ndtr(np.sqrt(2) * y) - ndtr(y_star) + ndtr(np.sqrt(2) * y_star)
+            right[0] += call.alpha**-2 * float(problem.noise.sigma_g) * off
+        return right
+
+
 class FirstSample(ReferenceSubject):
     """The first row of given normals in place of all."""
 
@@ -40,6 +52,7 @@ class FirstSample(ReferenceSubject):
 @pytest.mark.parametrize(
     ("subject", "words"),
     [(NotCentred(), "adds α₁·σ_g(1[ỹ₁ > z] − 1[ỹ*₁ > z]), without Φ, so that its mean is not 0, where"),
+     (NarrowNormal(), "line 6 adds α₁·σ_g(1[ỹ₁ > z] − (1 + erf ỹ₁)/2 − 1[ỹ*₁ > z] + (1 + erf ỹ*₁)/2), with a"),
      (FirstSample(), "line 6 adds the noise of the first sample alone where α₁·σ_g(1[ỹ₁ > z] − Φ(ỹ₁)")],
 )  # fmt: skip
 def test_a_wrong_formula_of_jumps_is_told_alone(subject: Any, words: str) -> None:

@@ -128,7 +128,8 @@ def _estimate(probe: Probe, player: RememberingLines, space: Space) -> Vector:
         widths["h"] = player.line("oracle", "h_star", space | given)
         given["rho"] = use("made.rho", player.run("activation", widths | {"lam": given["lam"]})["rho"])
     if "y_penalty" not in given:
-        given["y_penalty"] = use("made.y", _minimiser(probe, use, given))
+        minimiser = use("made.y", _minimiser(probe, use, given))
+        given["y_penalty"] = minimiser if call.stages.get("y_star") is not None else use("made.y,alone", minimiser)
     return np.asarray(player.line("line_6", "estimate", space | given))
 
 

@@ -42,7 +42,7 @@ from verify.method.lines import Stage
 Keeping = Literal[
     "before", "right before", "first", "problem", "x", "alpha", "problem alpha", "problem x", "matrices", "weights",
     "problem weights", "near weights", "problem near weights", "held problem", "held alpha", "held problem alpha",
-    "held matrices",
+    "held matrices", "problem x weights", "problem x near weights",
 ]  # fmt: skip
 """Which value of earlier calls is used."""
 KEEPINGS: dict[Keeping, str] = {
@@ -57,6 +57,8 @@ KEEPINGS: dict[Keeping, str] = {
     "matrices": "of the first call with these f_yy, g_yy and B",
     "weights": "of the first call with this ρ",
     "problem weights": "of the first call with this problem and ρ",
+    "problem x weights": "of the first call with this problem and ρ at this x, whatever α is",
+    "problem x near weights": "of the first call with this problem and ρ at this x, whatever α is",
     "near weights": "of the first call with this ρ",
     "problem near weights": "of the first call with this problem and ρ",
     "held problem": "of the first of the calls in a row with this problem",
@@ -67,7 +69,10 @@ KEEPINGS: dict[Keeping, str] = {
 """In words."""
 HELD: frozenset[Keeping] = frozenset(keeping for keeping in KEEPINGS if keeping.startswith("held"))
 """Those that keep one value, until a call differs."""
-BY_CALL: frozenset[Keeping] = HELD | {"problem", "x", "alpha", "problem alpha", "problem x", "matrices"}
+BY_CALL: frozenset[Keeping] = HELD | {
+    "problem", "x", "alpha", "problem alpha", "problem x", "matrices",
+    "problem x weights", "problem x near weights",
+}  # fmt: skip
 """Those that tell calls apart by what is asked."""
 BY_WEIGHTS: frozenset[Keeping] = frozenset(keeping for keeping in KEEPINGS if keeping.endswith("weights"))
 """Those that tell calls apart by ρ as it is in the call; a program may round it otherwise than another does."""
@@ -134,11 +139,13 @@ IN_SOLVE = _spots(
     *((f"falling{k}.H", f"the penalty solve, made of at most {k} Newton steps from ỹ* that make the gradient smaller,",
        "the Hessian") for k in FALLING_STEPS),
 )  # fmt: skip
+OF_SCRATCH = "made.y,alone"
 IN_CALL = _spots(
     ("h_star.x", "h(x,ỹ*) for the weights", "x"),
     ("h_star.y_star", "h(x,ỹ*) for the weights", "ỹ*"),
     ("made.rho", "an oracle call that is given none", "ρ"),
     ("made.y", "an oracle call that is given none", "ỹ"),
+    (OF_SCRATCH, "an oracle call that is given nothing", "ỹ"),
     ("ramp_lam.lam solve.lam", "the oracle call, after the lower level,", "λ̃"),
     ("grad_f.x grad_g.x grad_g_star.x h.x", "line 6", "x"),
     ("grad_f.x", "∇_x f in line 6", "x"),
@@ -244,7 +251,7 @@ class TakenOver:
 
 def _told_apart_by(keeping: Keeping) -> list[str]:
     """What calls are told apart by where a value is kept so."""
-    return keeping.removeprefix("held ").split()
+    return [word for word in keeping.split() if word not in ("held", "near", "weights")]
 
 
 @lru_cache(maxsize=512)
@@ -265,7 +272,10 @@ def taken_over(stage: Stage, walked: Sequence[AskedState]) -> list[StateRule]:
             keeping in BY_CALL and not known.keys() >= {*_told_apart_by(keeping)}
         ):
             continue
-        if keeping in ("matrices", *BY_WEIGHTS, *HELD) and not spot.places <= OF_MATRICES:
+        if keeping in ("problem x weights", "problem x near weights"):
+            if not spot.places <= {"made.y", OF_SCRATCH}:
+                continue
+        elif keeping in ("matrices", *BY_WEIGHTS, *HELD) and not spot.places <= OF_MATRICES:
             continue
         rule = StateRule(f"{spot.where} uses {spot.what} {KEEPINGS[keeping]}", TakenOver(spot, keeping), near=True)
         if any(other.sentence == rule.sentence for other in rules):
@@ -313,6 +323,7 @@ def _varied(stage: Stage) -> Iterator[Probe]:
             yield from (chain_question(seed, given) for seed in (804, 808, 801, 812))
         # The first two with the same ρ at another α.
         yield from (_at_alpha(chain_question(seed, FROM_RHO, 0.125)) for seed in (804, 808))
+        yield from (_at_alpha(chain_question(seed, FROM_SCRATCH, 0.125)) for seed in (804, 808))
         yield from (widths_probe(place, 0.05, "h") for place in _mixed_up())
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from spec import Noise
 from spec.exact import Vector
 from verify.conformance.blame.explanations.explanation import Blame, Explanation
 from verify.conformance.places.places import place_of
@@ -43,18 +44,21 @@ class NoiseElsewhere:
 
 def explain_elsewhere(stages: StageCalls, answers: Sequence[StageAnswer]) -> Iterator[Blame]:
     """That it is so, where answers differ and have that noise's mean and spread; asked at other places, too."""
-    judged = [answer.probe for answer in answers if leaves_out(answer.probe) and not answer.excess <= 1]
-    if not judged:
-        return
-    held = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
-    if own := all(probe.own_draws for probe in judged):
-        held = [drawing_itself(probe) for probe in held]
-    added = [_added(stages, probe, k) for k, probe in enumerate((*judged, *held))]
-    apart = max(_surprise(added), _surprise([pair for one in added for pair in _products(one)], spread=False))
-    if apart <= 1:
-        count = TIMES * (len(judged) + len(held))
-        effect = max(float(np.linalg.norm(a.got - a.probe.expected)) for a in answers if a.probe in judged)
-        yield Blame("samples", [NoiseElsewhere(own)], count, TIMES * len(held), apart, effect)
+    off = [answer.probe for answer in answers if leaves_out(answer.probe) and not answer.excess <= 1]
+    itself = [probe for probe in off if probe.own_draws]
+    # With line 6 wrong besides, those that are given normals are off, too.
+    for judged, own in ((off, len(itself) == len(off)), (itself, True)):
+        if not judged:
+            continue
+        held = [noisy_probe(place_of(name), alpha, ELSEWHERE, 2) for name, alpha in LATER]
+        held = [drawing_itself(probe) for probe in held] if own else held
+        added = [_added(stages, probe, k) for k, probe in enumerate((*judged, *held))]
+        apart = max(_surprise(added), _surprise([pair for one in added for pair in _products(one)], spread=False))
+        if apart <= 1:
+            count = TIMES * (len(judged) + len(held))
+            effect = max(_size(probe) for probe in judged)
+            yield Blame("samples", [NoiseElsewhere(own)], count, TIMES * len(held), apart, effect)
+            return
 
 
 def _surprise(values: Sequence[Vector], *, spread: bool = True) -> float:
@@ -83,12 +87,19 @@ def leaves_out(probe: Probe) -> bool:
     return noise is not None and noise.model == "additive" and "f.x" not in noise.on
 
 
+def _size(probe: Probe) -> float:
+    """Standard deviation of that noise."""
+    return float(probe.problem.noise.sigma_f) / math.sqrt(probe.call.parameters.N_g)
+
+
 def _added(stages: StageCalls, probe: Probe, number: int) -> Vector:
-    """What is added to the right answer in units of that noise's standard deviation, shape (times, n)."""
-    scale = float(probe.problem.noise.sigma_f) / math.sqrt(probe.call.parameters.N_g)
+    """What is added to its answer without noise in units of that noise's standard deviation, shape (times, n)."""
     rngs = [np.random.default_rng([number, k]) for k in range(TIMES)]
     got = [stages.hypergradient(probe.problem, probe.x, probe.call, rng) for rng in rngs]
-    return np.asarray((np.array(got) - probe.expected) / scale)
+    # Line 6 may be wrong besides.
+    quiet = probe.problem.model_copy(update={"noise": Noise()})
+    own = stages.hypergradient(quiet, probe.x, probe.call, np.random.default_rng(0))
+    return np.asarray((np.array(got) - own) / _size(probe))
 
 
 def with_all(noises: Sequence[Explanation], probe: Probe) -> Vector | None:

@@ -62,6 +62,7 @@ def jump_noise(words: str, probe: Probe) -> Vector:
     z_star = z if call.reading.noise_pairing == "common" else np.asarray(draws["g_x_star"])[:, 0]
     names = {
         "here": y[0] > z, "there": y_star[0] > z_star, "Phi": ndtr(y[0]), "Phi_star": ndtr(y_star[0]),
+        "half": ndtr(np.sqrt(2) * y[0]), "half_star": ndtr(np.sqrt(2) * y_star[0]),
         "by": lambda v, v_star: (v > z).mean() - ndtr(v) - (v_star > z_star).mean() + ndtr(v_star), "y": y,
         "y_star": y_star, "first": 1.0 * (np.arange(len(probe.x)) == 0), "alpha_1": call.alpha**-2, "N": len(z),
     }  # fmt: skip
