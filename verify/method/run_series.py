@@ -96,7 +96,8 @@ class RunSeries:
             return np.where(near.all(axis=1, keepdims=True), steps, np.nan)
 
         t = np.arange(1.0, len(names["z"]) + 1)[:, None]
-        own = {"blocks": blocks, "within": within, "over": over, "played": played, "kept": kept, "t": t, "place": t[:M]}
+        own = {"blocks": blocks, "within": within, "over": over, "played": played, "kept": kept, "t": t, "place": t[:M],
+               "every_kth": lambda rows: rows.reshape(M, -1, rows.shape[1]).mean(0)}  # fmt: skip
         self.names: Space = FUNCTIONS | ROW_FUNCTIONS | SERIES | own | dict(names)
         self.values: dict[str, Any] = {}
 

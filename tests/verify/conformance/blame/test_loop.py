@@ -134,6 +134,7 @@ PLANTED: dict[str, tuple[PlantedLoop, str]] = {
     "iterates-before": (PlantedLoop(mean=means(lambda s, k: block(s, k, s.path[:-1]).mean(axis=0))), "x_{t−1} instead"),
     "all-so-far": (PlantedLoop(mean=means(lambda s, k: np.mean(s.z[: (k + 1) * s.q.M], axis=0))), "all points so far"),
     "last-left-out": (PlantedLoop(mean=means(lambda s, k: average(block(s, k)[:-1]))), "last point of each block"),
+    "every-kth": (PlantedLoop(mean=means(lambda s, k: np.mean(s.z[k :: s.q.K], axis=0))), "every K-th point"),
     "summed": (PlantedLoop(mean=means(lambda s, k: block(s, k).sum(axis=0))), "multiplied by M"),
     "shifted": (PlantedLoop(mean=means(lambda s, k: average(s.z[k * s.q.M + 1 : (k + 1) * s.q.M + 1]))),
                 "start one step late"),

@@ -73,6 +73,7 @@ class NoisyCall:
         """What is added in a component: sums over samples, and things that are not random; in words, shape (n,)."""
         vectors: dict[str, Vector] = {}
         draws: Any = self.probe.call.draws
+        n = len(self.probe.x)
         for source in ("f", "g"):
             z = np.asarray(draws[f"{source}_x"], dtype=np.float64)
             vectors |= {
@@ -82,9 +83,10 @@ class NoisyCall:
                 f"the mean of the first half of the z_{source}": z[: (len(z) + 1) // 2].mean(axis=0),
                 f"Σ|z_{source}|": np.abs(z).sum(axis=0), f"|Σz_{source}|": np.abs(z.sum(axis=0)),
                 f"(Σz_{source})⁺": np.maximum(z.sum(axis=0), 0.0), f"Σz_{source}²": (z**2).sum(axis=0),
+                f"Σ(mean of z_{source}'s components)": np.full(n, z.sum() / n),
+                f"Σ(first component of z_{source})": np.full(n, z[:, 0].sum()),
                 f"1/Σz_{source}": 1 / np.where(z.sum(axis=0) == 0, np.inf, z.sum(axis=0)),
             }  # fmt: skip
-        n = len(self.probe.x)
         return vectors | {"1 in every component": np.ones(n), "the estimate without noise": self.quiet}
 
     @cached_property
