@@ -51,6 +51,8 @@ def mistaken(step: str, formula: str, *, uses_draws: bool = True) -> StageCalls:
      ("noise_g", "sigma_g * size_g * z_g[0]", "adds α₁·σ_g·‖ỹ−ỹ*‖·z_g of the first sample where"),
      ("noise_f", "sigma_f * size_f * z_f.sum(0) * N_g", "adds N_g·σ_f·Σz_f where"),
      ("noise_f", "sigma_f * size_f * abs(z_f).sum(0) / N_g", "adds σ_f·Σ|z_f|/N_g where"),
+     ("noise_f", "sigma_f * size_f * z_f.mean()", "adds σ_f·Σ(mean of z_f's components)/N_g where"),
+     ("noise_f", "sigma_f * size_f * z_f[:, 0].mean()", "adds σ_f·Σ(first component of z_f)/N_g where"),
      ("size_f", "norm(x) if matrix else 1", "matrix noise line 6 adds σ_f·‖x‖·Σz_f/N_g where σ_f·‖(x,ỹ)‖·Σz_f/N_g"),
      ("size_f", "norm(x) + norm(y) if matrix else 1", "matrix noise line 6 adds σ_f·(‖x‖+‖ỹ‖)·Σz_f/N_g where"),
      ("size_g", "norm_1(y - y_0)", "adds α₁·σ_g·‖ỹ−ỹ*‖₁·Σz_g/N_g where"),
