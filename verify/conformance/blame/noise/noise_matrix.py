@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -85,8 +86,28 @@ def matrix_spots(
     return tuple(spots)
 
 
+class LawOfDraws(ABC):
+    """A law that what was drawn follows or not, spot by spot."""
+
+    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
+        """None: a law of random numbers answers no single probe."""
+        return None
+
+    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
+        """Largest miss in units of what chance allows."""
+        return max((self._miss(one) for one in drawn), default=math.inf)
+
+    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
+        """Whether what was drawn follows it."""
+        return self.excess(drawn) <= 1
+
+    @abstractmethod
+    def _miss(self, one: DrawnSpot) -> float:
+        """How far it misses what was drawn at a spot."""
+
+
 @dataclass(frozen=True)
-class MatrixLaw:
+class MatrixLaw(LawOfDraws):
     """The standard deviation number·σ^power·α^alpha·size^of_size·√batch of matrix noise of one gradient."""
 
     source: Source
@@ -115,10 +136,6 @@ class MatrixLaw:
         number = [] if self.number == 1 else [f"({self.number:.3g} ± {max(self.number * self.error, 1e-3):.1g})"]
         return "·".join([*number, *(power_of(name, power) for name, power in names if name and power)]) + "/√N_g"
 
-    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
-        """None: a law of random numbers answers no single probe."""
-        return None
-
     def log_variance(self, spot: MatrixSpot) -> float:
         """What it gives at a spot, its number left out."""
         sigma, size = float(spot.sigma_f + spot.sigma_g), spot.at.sizes[self.size]
@@ -138,17 +155,13 @@ class MatrixLaw:
         assert isinstance(one.spot, MatrixSpot)  # as the caller chose
         return math.log(one.variance) - 2 * math.log(self.number) - self.log_variance(one.spot)
 
-    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
-        """Whether what was drawn follows it."""
-        return self.excess(drawn) <= 1
-
 
 RIGHT: dict[Source, MatrixLaw] = {"f": MatrixLaw("f", "‖(x,ỹ)‖", 0), "g": MatrixLaw("g", "‖ỹ−ỹ*‖", -2)}
 """What belongs."""
 
 
 @dataclass(frozen=True)
-class TakenScale:
+class TakenScale(LawOfDraws):
     """Noise of gradients some of which have the other's σ; ``taken`` is whose σ each has."""
 
     taken: tuple[Source, Source]
@@ -161,14 +174,6 @@ class TakenScale:
         off = [(own, other) for own, other in zip(SOURCES, self.taken, strict=True) if own != other]
         told = " and ".join(f"the noise of {own} has σ_{other} where σ_{own} belongs" for own, other in off)
         return f"under {self.model} noise {told}"
-
-    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
-        """None: a law of random numbers answers no single probe."""
-        return None
-
-    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
-        """Largest miss in units of what chance allows."""
-        return max((self._miss(one) for one in drawn), default=math.inf)
 
     def _miss(self, one: DrawnSpot) -> float:
         spot = one.spot
@@ -183,13 +188,9 @@ class TakenScale:
             return 0.0 if variance == one.variance else math.inf
         return abs(math.log(one.variance / variance)) / (ALLOWED * one.log_error)
 
-    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
-        """Whether what was drawn follows it."""
-        return self.excess(drawn) <= 1
-
 
 @dataclass(frozen=True)
-class SharedNormals:
+class SharedNormals(LawOfDraws):
     """Matrix noise of both gradients made of the same normals, or of their opposites: sizes add up, or cancel."""
 
     sign: int
@@ -201,14 +202,6 @@ class SharedNormals:
         whose = "the same normals as that of f" if self.sign > 0 else "the opposite normals of f's"
         return f"under matrix noise the noise of g is made of {whose} where each must have normals of its own"
 
-    def answer(self, probe: Probe) -> Vector | None:  # noqa: ARG002  # as every explanation
-        """None: a law of random numbers answers no single probe."""
-        return None
-
-    def excess(self, drawn: Sequence[DrawnSpot]) -> float:
-        """Largest miss in units of what chance allows."""
-        return max((self._miss(one) for one in drawn), default=math.inf)
-
     def _miss(self, one: DrawnSpot) -> float:
         spot = one.spot
         if not isinstance(spot, MatrixSpot):
@@ -217,10 +210,6 @@ class SharedNormals:
         f, g = float(spot.sigma_f) * of["f"], float(spot.sigma_g) * of["g"]
         variance = ((f + self.sign * g) ** 2 if self.sign else f**2 + g**2) / spot.N_g
         return abs(math.log(one.variance / variance)) / (ALLOWED * one.log_error) if one.variance > 0 else math.inf
-
-    def predicts(self, drawn: Sequence[DrawnSpot]) -> bool:
-        """Whether what was drawn follows it."""
-        return self.excess(drawn) <= 1
 
 
 def shares_as_told(blame: Blame | None, stages: StageCalls) -> bool:
